@@ -73,10 +73,15 @@ Pending<SumAndLargest> start_sum_and_largest(Stream& stream, Range range, const 
   return detail::start_reduction<true, true>(stream, range, f);
 }
 
-/// The exact sum of f(i), a double, over the range; likewise. Waits for the result.
+/// The exact sum of f(i), a double, over the range; likewise.
+template <class F>
+Pending<SumAndLargest> start_sum(Stream& stream, Range range, const F& f) {
+  return detail::start_reduction<true, false>(stream, range, detail::AddedTerm<F>{f});
+}
+/// The same, waited for.
 template <class F>
 ExactSum exact_sum(Stream& stream, Range range, const F& f) {
-  return detail::start_reduction<true, false>(stream, range, detail::AddedTerm<F>{f})().sum;
+  return start_sum(stream, range, f)().sum;
 }
 
 /// The largest f(i) of the range: NaN when any is NaN, -infinity of an empty range, +0 rather than -0. Otherwise as

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tutti/partition/split_box.hpp"
 
 namespace tutti {
 namespace {
@@ -39,7 +38,7 @@ void BoxDomain::load(const ModelSetup&) {
 void BoxDomain::cut(const ModelSetup& setup, const PartPlaces& places, const StoredPartition*) {
   setup.comm.together([&] {
     try {
-      parts.boxes = split_box(grid.cells(), weights, parse_box_cut(setup.options.text("partition.cut")));
+      parts.boxes = split_box(grid.cells(), weights, parse_box_cut(setup.options.text("partition.cut")), cut_order_);
     } catch (const Error& error) {
       fail(error.kind(), "{}: {}", setup.options.where("grid.cells"), error.what());
     }
@@ -80,12 +79,12 @@ WholeRows BoxDomain::take_whole(const ModelSetup& setup) {
           }
         whole.reads.close_row();
       }
-  whole.cut = [cells, number, how = parse_box_cut(setup.options.text("partition.cut"))](
+  whole.cut = [cells, number, how = parse_box_cut(setup.options.text("partition.cut")), order = cut_order_](
                   int nodes, std::span<const double> of_node) {
     std::vector<double> of_parts;
     for (int n = 0; n < nodes; ++n) of_parts.insert(of_parts.end(), of_node.begin(), of_node.end());
     std::vector<std::int32_t> owner(Gid{cells[0]} * cells[1] * cells[2]);
-    const auto boxes = split_box(cells, of_parts, how);
+    const auto boxes = split_box(cells, of_parts, how, order);
     for (std::size_t part = 0; part < boxes.size(); ++part)
       for (Lid k = boxes[part].lower[2]; k < boxes[part].upper[2]; ++k)
         for (Lid j = boxes[part].lower[1]; j < boxes[part].upper[1]; ++j)
@@ -97,8 +96,9 @@ WholeRows BoxDomain::take_whole(const ModelSetup& setup) {
   return whole;
 }
 
-BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing) {
-  BoxDomain domain(std::move(grid));
+BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing,
+                          const std::array<int, 3>& cut_order) {
+  BoxDomain domain(std::move(grid), cut_order);
   make_domain(domain, setup, sharing);
   return domain;
 }

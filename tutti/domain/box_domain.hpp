@@ -9,6 +9,7 @@
 #include "tutti/domain/domain.hpp"
 #include "tutti/exchange/box_transfer.hpp"
 #include "tutti/mesh/box_grid.hpp"
+#include "tutti/partition/split_box.hpp"
 
 namespace tutti {
 
@@ -20,8 +21,10 @@ class BoxDomain final : public Domain {
   BoxParts parts;
   std::vector<BoxArray> arrays;  ///< of fields: the owned cells and one layer around them
 
-  /// count_only: without maps and routing, which take memory and time: to see what a run would need.
-  explicit BoxDomain(BoxGrid of, bool count_only = false) : grid(std::move(of)), count_only_(count_only) {}
+  /// cut_order: as split_box. count_only: without maps and routing, which take memory and time: to see what a run would
+  /// need.
+  explicit BoxDomain(BoxGrid of, const std::array<int, 3>& cut_order = z_first, bool count_only = false)
+      : grid(std::move(of)), cut_order_(cut_order), count_only_(count_only) {}
   const CellBox& box(std::size_t p) const { return parts.box(p); }
 
   RowSet owned(std::size_t p) const override { return {{0, static_cast<Lid>(box(p).cells())}, box(p)}; }
@@ -47,11 +50,13 @@ class BoxDomain final : public Domain {
   std::vector<std::unique_ptr<Pieces>> slices(const Case& options) const override;
 
  private:
+  std::array<int, 3> cut_order_;
   bool count_only_;
 };
 
 /// As make_domain. Error(input) where the grid has fewer planes than it is to be cut into.
-BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {});
+BoxDomain make_box_domain(const ModelSetup& setup, BoxGrid grid, const Sharing& sharing = {},
+                          const std::array<int, 3>& cut_order = z_first);
 
 /// Values of the cells in a box, x fastest, from an array that holds them, as the owned ones, with a layer around them;
 /// and back.

@@ -49,25 +49,27 @@ void cut(const CellBox& box, std::span<const std::size_t> parts, std::span<const
   }
 }
 
-/// Groups along z, y, x whose product is `parts`, with the least surface between them; empty where none fits. Cut are
-/// the last directions that are thicker than a cell, so many as asked for.
-std::vector<int> best_groups(const std::array<Lid, 3>& cells, int parts, int directions) {
+/// Groups in the directions `order` whose product is `parts`, with the least surface between them; empty where none
+/// fits. Cut are the first directions that are thicker than a cell, so many as asked for.
+std::vector<int> best_groups(const std::array<Lid, 3>& cells, int parts, int directions,
+                             const std::array<int, 3>& order) {
+  const auto size = [&](std::size_t place) { return cells[static_cast<std::size_t>(order[place])]; };
   std::array<Lid, 3> most{1, 1, 1};
-  for (std::size_t d = 3; d-- > 0 && directions > 0;)
-    if (cells[d] > 1) {
-      most[d] = cells[d];
+  for (std::size_t place = 0; place < 3 && directions > 0; ++place)
+    if (size(place) > 1) {
+      most[place] = size(place);
       --directions;
     }
   std::vector<int> best;
   double least = 0;
-  for (int z = 1; z <= parts; ++z)
-    for (int y = 1; y <= parts / z; ++y) {
-      const int x = parts / z / y;
-      if (x * y * z != parts || z > most[2] || y > most[1] || x > most[0]) continue;
+  for (int a = 1; a <= parts; ++a)
+    for (int b = 1; b <= parts / a; ++b) {
+      const int c = parts / a / b;
+      if (a * b * c != parts || a > most[0] || b > most[1] || c > most[2]) continue;
       const double surface =
-          (z - 1.0) * cells[0] * cells[1] + (y - 1.0) * cells[0] * cells[2] + (x - 1.0) * cells[1] * cells[2];
+          (a - 1.0) * size(1) * size(2) + (b - 1.0) * size(0) * size(2) + (c - 1.0) * size(0) * size(1);
       if (best.empty() || surface < least) {
-        best = {z, y, x};
+        best = {a, b, c};
         least = surface;
       }
     }
@@ -83,14 +85,15 @@ BoxCut parse_box_cut(const std::string& name) {
   fail(ErrorKind::usage, "cut '{}' is unknown; choose slabs, pencils or blocks", name);
 }
 
-std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const double> weights, BoxCut how) {
+std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const double> weights, BoxCut how,
+                               const std::array<int, 3>& order) {
   std::vector<CellBox> boxes(weights.size());
   std::vector<std::size_t> parts;
   for (std::size_t p = 0; p < weights.size(); ++p)
     if (weights[p] > 0) parts.push_back(p);
   require(!parts.empty(), "no part has a weight above 0");
   const int directions = how == BoxCut::slabs ? 1 : how == BoxCut::pencils ? 2 : 3;
-  const auto groups = best_groups(cells, static_cast<int>(parts.size()), directions);
+  const auto groups = best_groups(cells, static_cast<int>(parts.size()), directions, order);
   if (groups.empty())
     fail(ErrorKind::input, "box: {} x {} x {} cells cannot be cut into {} parts {}; use fewer devices or ranks{}",
          cells[0], cells[1], cells[2], parts.size(),
@@ -100,7 +103,6 @@ std::vector<CellBox> split_box(const std::array<Lid, 3>& cells, std::span<const 
          directions == 1   ? ", or partition.cut = \"pencils\" or \"blocks\""
          : directions == 2 ? ", or partition.cut = \"blocks\""
                            : "");
-  constexpr std::array<int, 3> order{2, 1, 0};
   cut({{0, 0, 0}, cells}, parts, weights, order, groups, boxes);
   return boxes;
 }

@@ -185,12 +185,15 @@ class CudaStream final : public Stream {
     if (room_.on_device == nullptr) TUTTI_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&room_.on_device), bytes));
     if (room_.pinned == nullptr)
       TUTTI_CUDA_CHECK(cudaHostAlloc(reinterpret_cast<void**>(&room_.pinned), bytes, cudaHostAllocPortable));
+    if (arrived_ == nullptr) arrived_ = device().make_event();
+    room_.arrived = arrived_.get();
     return room_;
   }
 
  private:
   cudaStream_t stream_ = nullptr;
   cuda::ReduceRoom room_{};
+  std::unique_ptr<Event> arrived_;
 };
 
 /// Kept free of other allocations: the context's own growth, a display, a profiler.

@@ -80,8 +80,9 @@ Pending<SumAndLargest> cuda_start_reduction(Stream& stream, Range range, const F
   TUTTI_CUDA_CHECK(cudaGetLastError());
   stream.device().counts().launches += 1;
   stream.copy(room.pinned, room.on_device, bytes, CopyDirection::to_host);
-  return [words = room.pinned, &stream] {
-    stream.synchronize();
+  stream.record(*room.arrived);
+  return [words = room.pinned, arrived = room.arrived] {
+    arrived->wait();  // not for what was enqueued since
     SumAndLargest all;
     if constexpr (adds) {
       std::copy_n(words, sum_words, all.sum.word);

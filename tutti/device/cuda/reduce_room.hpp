@@ -13,6 +13,7 @@ struct ReduceRoom {
   static constexpr std::size_t words = 128;
   std::int64_t* on_device;
   std::int64_t* pinned;  ///< host memory
+  Event* arrived;        ///< for a mark behind the copy from the one to the other
 };
 /// The room of a GPU's stream, for one reduction at a time.
 ReduceRoom reduce_room(Stream& stream);

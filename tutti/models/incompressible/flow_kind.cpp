@@ -3,6 +3,7 @@
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/viscous/diffusion_bounds.hpp"
 
 namespace tutti::incompressible {
@@ -65,7 +66,10 @@ PlannedPass plan_pass(const Case& options) {
 
 ModelKind incompressible_kind() {
   ModelKind kind{"incompressible", add_incompressible_keys, make_incompressible, DomainKeys::box};
-  kind.rows = [](const Case& options) { return std::make_unique<BoxDomain>(read_flow_case(options).grid, true); };
+  kind.rows = [](const Case& options) {
+    const FlowCase flow = read_flow_case(options);
+    return std::make_unique<BoxDomain>(flow.grid, cut_order(flow), true);
+  };
   kind.sharing = [](const Case& options, Threads& threads) {
     return flow_sharing(options, read_flow_case(options), threads);
   };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tutti/base/exact_sum.hpp"
+#include "tutti/device/sum_and_largest.hpp"
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
@@ -72,12 +73,12 @@ class FlowModel final : public Model {
   void update_forcing(double time);
   void update_eddy_viscosity();
   double eddies();
-  T keep_bulk_velocity();
+  Pending<T> start_bulk_gain();
   void stage(double time, double dt, double now, double old);
   void predict_velocity(double time, double now, double old);
   void predict_implicitly(double time, double dt, double now, double old);
   void solve_pressure(double dt);
-  void correct_velocity(double time, double dt);
+  void correct_velocity(double time, double dt, T gain);
   RowEnds<T> predicted_row_ends(std::size_t p) const;
   RowEnds<T> corrected_row_ends(std::size_t p) const;
   void exchange_all(double time);
@@ -125,7 +126,7 @@ class FlowModel final : public Model {
   double last_dt_ = 0;                  ///< of the step before; 0: there was none
   double largest_ = 0;                  ///< velocity at the last report, or what the ends make it
   double ends_time_ = 0;                ///< for which values at and beyond the ends were set last
-  double volume_ = 0;                   ///< of the box, as intermediate_sum adds it up; only where a mass flow is kept
+  double volume_ = 0;                   ///< of the box, as volume_sum adds it up; only where a mass flow is kept
   double gained_ = 0, bulk_force_ = 0;  ///< what keeps it has added in this step; as a force, in the last one
   double initial_heat_ = 0, heat_scale_ = 0;
   std::vector<std::vector<Buffer<T>>> kept_;  ///< velocity and scalars before a step that is looked at

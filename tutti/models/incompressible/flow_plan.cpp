@@ -149,6 +149,8 @@ void PartPlanner::direct(Size stages) {
   const CellBox& planes = of_part(layout.planes);
   array("planes of the direct solver", planes.cells() * value_bytes_);
   const CellBox& columns = of_part(layout.columns);
+  if (!layout.aligned && layout.axis == 1 && flow_.grid.cells()[2] > 1)
+    array("planes on their way", planes.cells() * value_bytes_);
   if (!one_part) array("columns of the direct solver", columns.cells() * value_bytes_);
   if (domain_.streams[p_].device->kind() == DeviceKind::cuda) {
     const auto line = [&](int d) { return pressure_line(flow_, flow_.grid.lines[d], d); };
@@ -326,7 +328,7 @@ namespace {
 
 /// Bytes of a cell, as if a part on this device had all of them; a part of several takes halos besides.
 double cell_bytes(const Case& options, const FlowCase& flow, Device& device) {
-  BoxDomain alone(flow.grid, true);
+  BoxDomain alone(flow.grid, z_first, true);
   alone.streams.emplace_back(device);
   alone.weights = {1};
   alone.rank_of_part = {0};

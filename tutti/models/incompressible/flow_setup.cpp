@@ -8,6 +8,7 @@
 #include "tutti/device/zeros.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
 #include "tutti/models/incompressible/turbulence/subgrid.hpp"
 
@@ -90,16 +91,18 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       flow_(read_together(setup)),
-      domain_(make_box_domain(setup, flow_.grid, flow_sharing(setup.options, flow_, *setup.devices.threads))) {
+      domain_(make_box_domain(setup, flow_.grid, flow_sharing(setup.options, flow_, *setup.devices.threads),
+                              cut_order(flow_))) {
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();
   if (flow_.bulk)
-    volume_ = sum_over_parts([](Stream& on, FlowPart<T>& part) { return intermediate_sum(on, part, 0, true); });
+    volume_ = sum_over_parts([](Stream& on, FlowPart<T>& part) { return volume_sum(on, part); });
   if (flow_.profiles) profiles_.emplace(flow_);
   setup.phases.begin("pressure");
   solver_ = make_pressure_solver<T>(
-      {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap"))});
+      {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap")),
+       adapts_every() > 0});
   make_diffusion();
   if (flow_.pressure != PressureMethod::jacobi && options_.flag("pressure.check")) {
     setup.phases.begin("check");
@@ -235,7 +238,7 @@ void FlowModel<T>::set_initial() {
   // The divergence of what was given is taken away. With weights of 0 u* is u.
   predict_velocity(0, 0, 0);
   solve_pressure(1);
-  correct_velocity(0, 1);
+  correct_velocity(0, 1, start_bulk_gain()());
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       set_zeros(stream(p), parts_[p].p);
@@ -396,7 +399,7 @@ void FlowModel<T>::check_solver() {
   largest_ = 1;
   predict_velocity(0, 0, 0);
   solve_pressure(1);
-  correct_velocity(0, 1);
+  correct_velocity(0, 1, start_bulk_gain()());
   const double left = divergence_left();
   comm_.together([&] {
     if (!(left <= tolerance))

@@ -258,9 +258,13 @@ ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s) {
   return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, part.scalars[s].now.data()});
 }
 template <class T>
-ExactSum intermediate_sum(Stream& stream, FlowPart<T>& part, int c, bool volumes) {
-  const T* const values = volumes ? nullptr : part.intermediate[static_cast<std::size_t>(c)].data();
-  return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, values});
+Pending<SumAndLargest> start_intermediate_sum(Stream& stream, FlowPart<T>& part, int c) {
+  const T* const values = part.intermediate[static_cast<std::size_t>(c)].data();
+  return start_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, values});
+}
+template <class T>
+ExactSum volume_sum(Stream& stream, FlowPart<T>& part) {
+  return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, nullptr});
 }
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part) {
@@ -324,7 +328,8 @@ double largest_change(Stream& stream, const FlowPart<T>& part, const Buffer<T>& 
 #define TUTTI_INSTANTIATE(T)                                                            \
   template ExactSum energy_sum(Stream&, FlowPart<T>&);                                  \
   template ExactSum scalar_sum(Stream&, FlowPart<T>&, std::size_t);                     \
-  template ExactSum intermediate_sum(Stream&, FlowPart<T>&, int, bool);                 \
+  template Pending<SumAndLargest> start_intermediate_sum(Stream&, FlowPart<T>&, int);   \
+  template ExactSum volume_sum(Stream&, FlowPart<T>&);                                  \
   template double largest_velocity(Stream&, FlowPart<T>&);                              \
   template double crossing_rate(Stream&, FlowPart<T>&);                                 \
   template double largest_warmth(Stream&, FlowPart<T>&, double);                        \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tutti/base/exact_sum.hpp"
+#include "tutti/device/sum_and_largest.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 
 namespace tutti::incompressible {
@@ -15,9 +16,12 @@ ExactSum energy_sum(Stream& stream, FlowPart<T>& part);
 /// sum of V s, of scalar s.
 template <class T>
 ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s);
-/// sum of V u*_c, of the component at the cells' upper faces; `volumes`: of V.
+/// sum of V u*_c, of the component at the cells' upper faces, which may be waited for later.
 template <class T>
-ExactSum intermediate_sum(Stream& stream, FlowPart<T>& part, int c, bool volumes);
+Pending<SumAndLargest> start_intermediate_sum(Stream& stream, FlowPart<T>& part, int c);
+/// sum of V, as start_intermediate_sum adds it up.
+template <class T>
+ExactSum volume_sum(Stream& stream, FlowPart<T>& part);
 /// Largest magnitude of a velocity component, also of what flows in.
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part);

@@ -118,16 +118,17 @@ struct DivideDivergence {
     sum += dz * z;
     return sum * factor;
   }
-  TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
+  /// Of cells [0, count) of a line along x, from cell `at`.
+  TUTTI_HD void row(Lid count, const Lid (&at)[3], T* to) const {
     const Lid n = g.array.at(at[0], at[1], at[2]), row = g.stride(1), plane = g.stride(2);
     const MetricAlong<0, T> x(g.line[0].inverse_width + (at[0] - g.line[0].first));
     const T y = g.line[1].width(at[1]), z = g.line[2].width(at[2]), factor = inverse_dt;
     const T *const a = u[0] + n, *const b = u[1] + n, *const c = u[2] + n;
-    T* const to = rhs + n;
     TUTTI_NO_ALIASES
     for (Lid i = 0; i < count; ++i)
       to[i] = value(a[i] - a[i - 1], b[i] - b[i - row], c[i] - c[i - plane], x(i), y, z, factor);
   }
+  TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const { row(count, at, rhs + g.array.at(at[0], at[1], at[2])); }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
   void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
 };

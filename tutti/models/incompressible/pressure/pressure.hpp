@@ -23,6 +23,7 @@ struct PressureProblem {
   std::span<FlowPart<T>> parts;
   std::span<BoundaryConditions> ends;
   Overlap overlap;
+  bool dt_changes = false;  ///< every few steps: then what depends on it is not worth a captured graph
 };
 
 /// Reads FlowPart::rhs and brings FlowPart::p up to date, ghosts included. What p was before is where an iteration
@@ -33,6 +34,9 @@ class PressureSolver {
   virtual ~PressureSolver() = default;
   /// `scale`: times what is left of lap p - rhs it is the divergence that the tolerance is for.
   virtual void solve(double scale) = 0;
+  /// Can it find div u* / dt itself, where it reads it? u* has its ghosts then, and FlowPart::rhs stays as it is.
+  virtual bool divides() const { return false; }
+  virtual void solve_divided(T dt) { (void)dt; }
   virtual std::string describe() const = 0;
   /// Sweeps of the last solve; 0: it makes none.
   virtual int sweeps() const { return 0; }

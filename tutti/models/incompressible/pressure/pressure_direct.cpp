@@ -35,14 +35,14 @@ struct PlaneWork {
   Lid units;  ///< of work a plane
   int axis;   ///< of the elimination
   Lid nx, ny;
-  bool aligned;  ///< the part of the flow is whole planes: they come from its field and go there, else to `values`
+  bool apart;  ///< planes come from a field and go there, else they are in `values`
   BoxArray field;
-  CellBox planes;
+  CellBox planes;  ///< in the field
 
   Range planes_of(Range work) const { return {(work.begin + units - 1) / units, (work.end + units - 1) / units}; }
   template <class V>
   PlanesOfRows<V> rows_of(V* in, V* own) const {
-    if (!aligned) return {own, nx, Size{nx} * ny};
+    if (!apart) return {own, nx, Size{nx} * ny};
     return {in + field.at(planes.lower[0], planes.lower[1], planes.lower[2]), field.stride(3 - axis),
             field.stride(axis)};
   }
@@ -53,6 +53,11 @@ struct PlaneWork {
     T* own = values + first * (Size{nx} * ny);
     for (Lid plane = first; plane < last; ++plane)
       for (Lid row = 0; row < ny; ++row, own += nx) use(rows.first + plane * rows.plane + row * rows.row, own);
+  }
+  /// `values` of planes [first, last) to modes.
+  void transform(Lid first, Lid last) const {
+    transform_x(x, values, values, {first * ny, last * ny});
+    if (ny > 1) transform_y(y, values, values, nx, {first * nx, last * nx});
   }
   /// use(first, last) for a few planes at a time: they stay in the cache from one direction to the next.
   template <class Use>
@@ -73,9 +78,24 @@ struct ToModes {
     if (w.gpu != nullptr)
       return w.gpu->to_modes(stream, w.template rows_of<const T>(rhs, w.values), w.values, w.planes_of(work));
     w.for_planes(stream, work, [w = w, rhs = rhs](Lid first, Lid last) {
-      if (w.aligned) w.for_rows(rhs, first, last, [&](const T* from, T* to) { std::copy_n(from, w.nx, to); });
-      transform_x(w.x, w.values, w.values, {first * w.ny, last * w.ny});
-      if (w.ny > 1) transform_y(w.y, w.values, w.values, w.nx, {first * w.nx, last * w.nx});
+      if (w.apart) w.for_rows(rhs, first, last, [&](const T* from, T* to) { std::copy_n(from, w.nx, to); });
+      w.transform(first, last);
+    });
+  }
+};
+
+/// The same for div u* / dt, found on the way.
+template <class T>
+struct DivideToModes {
+  PlaneWork<T> w;
+  DivergenceRows<T> rows;
+  void operator()(Stream& stream, Range work) const {
+    if (w.gpu != nullptr) return w.gpu->divide_to_modes(stream, rows, w.values, w.planes_of(work));
+    w.for_planes(stream, work, [w = w, rows = rows](Lid first, Lid last) {
+      T* own = w.values + first * (Size{w.nx} * w.ny);
+      for (Lid plane = first; plane < last; ++plane)
+        for (Lid row = 0; row < w.ny; ++row, own += w.nx) rows.take(plane, row, own);
+      w.transform(first, last);
     });
   }
 };
@@ -90,7 +110,7 @@ struct FromModes {
     w.for_planes(stream, work, [w = w, p = p](Lid first, Lid last) {
       if (w.ny > 1) transform_y(w.y, w.values, w.values, w.nx, {first * w.nx, last * w.nx});
       transform_x(w.x, w.values, w.values, {first * w.ny, last * w.ny});
-      if (w.aligned) w.for_rows(p, first, last, [&](T* to, const T* from) { std::copy_n(from, w.nx, to); });
+      if (w.apart) w.for_rows(p, first, last, [&](T* to, const T* from) { std::copy_n(from, w.nx, to); });
     });
   }
 };
@@ -115,6 +135,8 @@ class Direct final : public PressureSolver<T> {
  public:
   explicit Direct(const PressureProblem<T>& problem);
   void solve(double scale) override;
+  bool divides() const override { return aligned_ && x_to_modes_.is_fast(); }
+  void solve_divided(T dt) override;
   std::string describe() const override { return "direct solver"; }
   std::vector<const Step*> steps() const override {
     std::vector<const Step*> all;
@@ -139,7 +161,10 @@ class Direct final : public PressureSolver<T> {
   using Boxes = std::vector<CellBox>;
   using Transfer = std::unique_ptr<BoxTransfer<T>>;
   Transfer transfer(const Boxes& from, const std::vector<Boxes>& wanted, const std::vector<BoxArray>& from_arrays,
-                    const std::vector<BoxArray>& to_arrays, PlanTurn turn = {});
+                    const std::vector<BoxArray>& to_arrays);
+  Transfer turned_transfer(const Boxes& from, const std::vector<Boxes>& wanted,
+                           const std::vector<BoxArray>& from_arrays, const std::vector<BoxArray>& to_arrays,
+                           PlanTurn turn);
   std::unique_ptr<Pass> pass(const std::string& name, std::vector<PassPart> parts, std::vector<BoxTransfer<T>*> behind,
                              int row_cost);
   template <class RangeOf>
@@ -151,22 +176,24 @@ class Direct final : public PressureSolver<T> {
   ColumnRows<T> column_rows(std::size_t p);
   void make_layouts();
   void make_passes();
+  void solve_modes();
   PlaneWork<T> plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y);
-  Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(axis_); }
+  Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(2); }
 
   PressureProblem<T> problem_;
   DirectLayout layout_;
-  int axis_;     ///< of the elimination: z, or y where the grid is one cell thick
+  int axis_;     ///< of the elimination
   Lid nx_, ny_;  ///< of a plane
   Lid plane_units_;
   Boxes plane_boxes_, column_boxes_;
-  std::vector<BoxArray> plane_arrays_, column_arrays_;
-  bool aligned_ = false;  ///< the parts of the flow are whole planes already
+  std::vector<BoxArray> plane_arrays_, column_arrays_;  ///< of DirectLayout::turned
+  bool aligned_ = false;                                ///< the parts of the flow are whole planes already
   bool one_part_ = false;
   LineTransform<T> x_to_modes_, x_from_modes_, y_to_modes_, y_from_modes_;
   Tridiagonal<T> z_;
   std::vector<std::vector<T>> lambda_;  ///< one a column, a part
   std::vector<Buffer<T>> plane_values_, column_values_;
+  std::vector<Buffer<T>> gathered_;  ///< planes on their way, where `turned` is not the order in which they come
   std::vector<std::unique_ptr<DirectGpu<T>>> gpus_;  ///< null where a part is on no GPU
   Transfer to_planes_, to_pressure_;
   std::vector<Transfer> to_columns_, back_to_planes_;  ///< one a piece
@@ -210,18 +237,19 @@ void Direct<T>::make_layouts() {
   one_part_ = domain.parts.boxes.size() == 1;
   const LineModes x = modes(problem_.flow, 0), y = modes(problem_.flow, 3 - axis_);
   const LineOperator z = elimination_line(problem_.flow, axis_);
-  const auto other = static_cast<std::size_t>(3 - axis_);
+  const bool turns = !aligned_ && axis_ == 1 && ny_ > 1;
   problem_.comm.together([&] {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const auto part = static_cast<std::size_t>(domain.parts.mine[p]);
       Device& device = *domain.streams[p].device;
-      const CellBox& columns = column_boxes_[part];
-      plane_arrays_.push_back({plane_boxes_[part]});
+      const CellBox columns = layout_.turned(column_boxes_[part]);
+      plane_arrays_.push_back({layout_.turned(plane_boxes_[part])});
       column_arrays_.push_back({columns});
       plane_values_.emplace_back(device, plane_boxes_[part].cells(), "pressure, planes");
       column_values_.emplace_back(device, one_part_ ? 0 : columns.cells(), "pressure, columns");
+      gathered_.emplace_back(device, turns ? plane_boxes_[part].cells() : 0, "pressure, planes on their way");
       std::vector<T>& lambda = lambda_.emplace_back();
-      for (Lid j = columns.lower[other]; j < columns.upper[other] && !columns.empty(); ++j)
+      for (Lid j = columns.lower[1]; j < columns.upper[1] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
           lambda.push_back(static_cast<T>(x.eigenvalues[i] + y.eigenvalues[j]));
       gpus_.push_back(device.kind() == DeviceKind::cuda
@@ -234,10 +262,24 @@ void Direct<T>::make_layouts() {
 template <class T>
 typename Direct<T>::Transfer Direct<T>::transfer(const Boxes& from, const std::vector<Boxes>& wanted,
                                                  const std::vector<BoxArray>& from_arrays,
-                                                 const std::vector<BoxArray>& to_arrays, PlanTurn turn) {
+                                                 const std::vector<BoxArray>& to_arrays) {
   BoxDomain& domain = problem_.domain;
   BoxParts parts = domain.parts;
   parts.boxes = from;
+  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams,
+                                          1, &domain.routing);
+}
+
+/// Between arrays of the solver's own, all boxes as they are there.
+template <class T>
+typename Direct<T>::Transfer Direct<T>::turned_transfer(const Boxes& from, const std::vector<Boxes>& wanted,
+                                                        const std::vector<BoxArray>& from_arrays,
+                                                        const std::vector<BoxArray>& to_arrays, PlanTurn turn) {
+  BoxDomain& domain = problem_.domain;
+  BoxParts parts = domain.parts;
+  parts.boxes = from;
+  parts.cells = layout_.turned({{}, parts.cells}).upper;
+  parts.periodic = {};  // all that is wanted are cells of the grid
   return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams,
                                           1, &domain.routing, turn);
 }
@@ -252,8 +294,7 @@ std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, std::vector<PassP
 /// The work on some planes of a part.
 template <class T>
 Range Direct<T>::units_of(std::size_t p, const CellBox& planes) const {
-  const Lid first =
-      planes.lower[static_cast<std::size_t>(axis_)] - plane_arrays_[p].stored.lower[static_cast<std::size_t>(axis_)];
+  const Lid first = planes.lower[static_cast<std::size_t>(axis_)] - plane_arrays_[p].stored.lower[2];
   return {first * plane_units_, (first + planes.size(axis_)) * plane_units_};
 }
 
@@ -261,10 +302,9 @@ Range Direct<T>::units_of(std::size_t p, const CellBox& planes) const {
 template <class T>
 Range Direct<T>::numbers_of(std::size_t p, const CellBox& columns) const {
   if (columns.empty()) return {};
-  const CellBox& all = column_arrays_[p].stored;
-  const auto other = static_cast<std::size_t>(3 - axis_);
-  const Lid first = (columns.lower[other] - all.lower[other]) * all.size(0) + columns.lower[0] - all.lower[0];
-  return {first, first + static_cast<Lid>(columns.cells() / columns.size(axis_))};
+  const CellBox &all = column_arrays_[p].stored, some = layout_.turned(columns);
+  const Lid first = (some.lower[1] - all.lower[1]) * all.size(0) + some.lower[0] - all.lower[0];
+  return {first, first + static_cast<Lid>(some.cells() / some.size(2))};
 }
 
 /// Where a part's columns have their rows: those in planes of its own stay there.
@@ -275,9 +315,9 @@ ColumnRows<T> Direct<T>::column_rows(std::size_t p) {
   ColumnRows<T> rows{column_values_[p].data(), columns};
   const CellBox own = intersection(plane_arrays_[p].stored, column_arrays_[p].stored);
   if (own.empty()) return rows;
-  rows.apart = {own.lower[static_cast<std::size_t>(axis_)], own.upper[static_cast<std::size_t>(axis_)]};
+  rows.apart = {own.lower[2], own.upper[2]};
   rows.apart_values = plane_values_[p].data() + plane_arrays_[p].at(own.lower[0], own.lower[1], own.lower[2]);
-  rows.apart_stride = plane_arrays_[p].stride(axis_);
+  rows.apart_stride = plane_arrays_[p].stride(2);
   return rows;
 }
 
@@ -320,10 +360,13 @@ void Direct<T>::make_passes() {
     all_pressure.push_back(faces_around(box));
     if (!aligned_) all_pressure.back().push_back(box);
   }
-  if (!aligned_) to_planes_ = transfer(domain.parts.boxes, all_planes, domain.arrays, plane_arrays_);
+  std::vector<BoxArray> gathered_arrays;
+  for (const int part : domain.parts.mine) gathered_arrays.push_back({plane_boxes_[static_cast<std::size_t>(part)]});
+  if (!aligned_) to_planes_ = transfer(domain.parts.boxes, all_planes, domain.arrays, gathered_arrays);
   // What a part has in planes of its own and in columns of its own stays in the planes.
-  const std::vector<Boxes> other_columns = boxes_without(column_boxes_, plane_boxes_),
-                           other_planes = boxes_without(plane_boxes_, column_boxes_);
+  const Boxes own_planes = layout_.turned(plane_boxes_), own_columns = layout_.turned(column_boxes_);
+  const std::vector<Boxes> other_columns = boxes_without(own_columns, own_planes),
+                           other_planes = boxes_without(own_planes, own_columns);
   std::vector<Boxes> planes_of, columns_of;
   std::vector<BoxTransfer<T>*> behind_planes, behind_columns;
   for (int n = 0; n < layout_.pieces; ++n) {
@@ -333,16 +376,18 @@ void Direct<T>::make_passes() {
     behind_planes.push_back(nullptr);
     behind_columns.push_back(nullptr);
     if (one_part_) continue;
-    to_columns_.push_back(transfer(planes_of[n], other_columns, plane_arrays_, column_arrays_, turn));
-    back_to_planes_.push_back(transfer(columns_of[n], other_planes, column_arrays_, plane_arrays_, turn));
+    const Boxes planes = layout_.turned(planes_of[n]), columns = layout_.turned(columns_of[n]);
+    to_columns_.push_back(turned_transfer(planes, other_columns, plane_arrays_, column_arrays_, turn));
+    back_to_planes_.push_back(turned_transfer(columns, other_planes, column_arrays_, plane_arrays_, turn));
     behind_planes.back() = to_columns_.back().get();
     behind_columns.back() = back_to_planes_.back().get();
   }
-  to_pressure_ = transfer(plane_boxes_, all_pressure, aligned_ ? domain.arrays : plane_arrays_, domain.arrays);
+  to_pressure_ = transfer(plane_boxes_, all_pressure, aligned_ ? domain.arrays : gathered_arrays, domain.arrays);
   const auto part = [&](std::size_t p) { return static_cast<std::size_t>(domain.parts.mine[p]); };
   if (!aligned_) gather_ = pass("to planes", whole_pass_parts(std::vector<Lid>(domain.mine())), {to_planes_.get()}, 1);
   forward_ = pass("to modes", in_pieces([&](std::size_t p, int n) { return units_of(p, planes_of[n][part(p)]); }),
                   behind_planes, unit_cost());
+  if (problem_.dt_changes) forward_->never_capture();
   columns_ = pass("columns", in_pieces([&](std::size_t p, int n) { return numbers_of(p, columns_of[n][part(p)]); }),
                   behind_columns, cost_of_column(z_.view().size));
   backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()}, unit_cost());
@@ -351,16 +396,18 @@ void Direct<T>::make_passes() {
     if (one != nullptr) one->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
   };
   for (std::size_t p = 0; p < domain.mine(); ++p) {
-    bind(to_planes_, p, problem_.parts[p].rhs.data(), plane_values_[p].data());
+    T* const planes = gathered_[p].empty() ? plane_values_[p].data() : gathered_[p].data();
+    bind(to_planes_, p, problem_.parts[p].rhs.data(), planes);
     for (const Transfer& piece : to_columns_) bind(piece, p, plane_values_[p].data(), column_values_[p].data());
     for (const Transfer& piece : back_to_planes_) bind(piece, p, column_values_[p].data(), plane_values_[p].data());
     T* const pressure = problem_.parts[p].p.data();
-    bind(to_pressure_, p, aligned_ ? pressure : plane_values_[p].data(), pressure);
+    bind(to_pressure_, p, aligned_ ? pressure : planes, pressure);
   }
 }
 
 template <class T>
 PlaneWork<T> Direct<T>::plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y) {
+  const CellBox& planes = plane_boxes_[static_cast<std::size_t>(problem_.domain.parts.mine[p])];
   return {gpus_[p].get(),
           plane_values_[p].data(),
           x.view(),
@@ -369,23 +416,41 @@ PlaneWork<T> Direct<T>::plane_work(std::size_t p, const LineTransform<T>& x, con
           axis_,
           nx_,
           ny_,
-          aligned_,
-          problem_.domain.arrays[p],
-          plane_arrays_[p].stored};
+          aligned_ || !gathered_[p].empty(),
+          aligned_ ? problem_.domain.arrays[p] : BoxArray{planes},
+          planes};
 }
 
 template <class T>
 void Direct<T>::solve(double) {
-  ++solves_;
   if (gather_) gather_->run([](std::size_t, Kernels&) {});
   forward_->run([&](std::size_t p, Kernels& to) {
-    to.add(ToModes<T>{plane_work(p, x_to_modes_, y_to_modes_), problem_.parts[p].rhs.data()});
+    const T* const from = gathered_[p].empty() ? problem_.parts[p].rhs.data() : gathered_[p].data();
+    to.add(ToModes<T>{plane_work(p, x_to_modes_, y_to_modes_), from});
   });
+  solve_modes();
+}
+
+template <class T>
+void Direct<T>::solve_divided(T dt) {
+  forward_->run([&](std::size_t p, Kernels& to) {
+    FlowPart<T>& part = problem_.parts[p];
+    const CellBox& planes = plane_boxes_[static_cast<std::size_t>(problem_.domain.parts.mine[p])];
+    to.add(DivideToModes<T>{plane_work(p, x_to_modes_, y_to_modes_),
+                            {divergence_pass(part, dt), planes, axis_, part.grid.equal_along_x}});
+  });
+  solve_modes();
+}
+
+template <class T>
+void Direct<T>::solve_modes() {
+  ++solves_;
   columns_->run([&](std::size_t p, Kernels& to) {
     to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(), column_rows(p)});
   });
   backward_->run([&](std::size_t p, Kernels& to) {
-    to.add(FromModes<T>{plane_work(p, x_from_modes_, y_from_modes_), problem_.parts[p].p.data()});
+    T* const to_field = gathered_[p].empty() ? problem_.parts[p].p.data() : gathered_[p].data();
+    to.add(FromModes<T>{plane_work(p, x_from_modes_, y_from_modes_), to_field});
   });
   ends_.fill();
 }

@@ -54,30 +54,29 @@ void launch_transform(Stream& stream, const direct::Panels<T>& panels, const dir
   stream.device().counts().launches += 1;
 }
 
-/// False: nothing was done, for the GPU has not the shared memory.
-template <int exponent, LineAxis axis, class T>
-bool launch_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
-                  const direct::Lines<T>& out, Lid lines) {
+/// False: nothing was done, for the GPU has not the shared memory. In: ArrayLines or, along x, DivergenceLines.
+template <int exponent, LineAxis axis, class T, class In>
+bool launch_power(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
   const auto native = static_cast<cudaStream_t>(stream.native());
   if constexpr (axis == LineAxis::x) {
     using Cut = direct::RowsOfPower<T, exponent>;
     constexpr int a_block = Cut::teams * Cut::team_lines;
-    direct::power_rows_kernel<T, exponent>
+    direct::power_rows_kernel<T, exponent, In>
         <<<(lines + a_block - 1) / a_block, Cut::threads, 0, native>>>(fast, in, out, lines);
   } else {
     using Cut = direct::ColumnsOfPower<T, exponent>;
     if (Cut::bytes > cuda::most_shared_memory(stream.device().index())) return false;
     const auto kernel = direct::power_columns_kernel<T, exponent>;
     cuda::allow_shared_memory(kernel, Cut::bytes);
-    kernel<<<(lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, native>>>(fast, in, out, lines);
+    kernel<<<(lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, native>>>(fast, in.in, out, lines);
   }
   return true;
 }
 /// For lines of 2^exponent points, 2^(exponent + 1) and so on; false: nothing was done, for the line is none of them or
 /// the GPU has not the shared memory.
-template <LineAxis axis, int exponent = direct::least_power, class T>
-bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
-                     const direct::Lines<T>& out, Lid lines) {
+template <LineAxis axis, int exponent = direct::least_power, class T, class In>
+bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out,
+                     Lid lines) {
   if constexpr (exponent > direct::most_power) {
     return false;
   } else {
@@ -87,14 +86,13 @@ bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const direct::
   }
 }
 
-template <LineAxis axis, class T>
-void launch_fast(Stream& stream, const FastLineView<T>& fast, const direct::Lines<const T>& in,
-                 const direct::Lines<T>& out, Lid lines) {
+template <LineAxis axis, class T, class In>
+void launch_fast(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
   if (lines == 0) return;
   const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
   const cuda::CurrentDevice current(stream.device().index());
   if (!launch_as_power<axis>(stream, fast, in, out, lines))
-    direct::fast_transform_kernel<T, axis>
+    direct::fast_transform_kernel<T, axis, In>
         <<<(lines + group - 1) / group, direct::block_threads, fast_values(fast.points, group) * sizeof(T),
            static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, exponent);
   TUTTI_CUDA_CHECK(cudaGetLastError());
@@ -106,7 +104,7 @@ void launch(Stream& stream, const FastLineView<T>& fast, Transform transform, bo
             const direct::Panels<T>& panels, const direct::Lines<const T>& in, const direct::Lines<T>& out, Lid lines) {
   using direct::Halves;
   if (fast.points > 0)
-    launch_fast<axis>(stream, fast, in, out, lines);
+    launch_fast<axis>(stream, fast, direct::ArrayLines<T>{in}, out, lines);
   else if (!split)
     launch_transform<axis, Halves::none>(stream, panels, in, out, lines);
   else if (transform == Transform::to_modes)
@@ -228,6 +226,23 @@ void DirectGpu<T>::to_modes(Stream& stream, const PlanesOfRows<const T>& from, T
   launch<LineAxis::x, T>(stream, x_.fast_to.view, Transform::to_modes, x_.split,
                          {x_.to_modes.even.data(), x_.to_modes.odd.data(), x_.even, x_.odd}, rows(from, ny, range),
                          rows(between, ny, range), range.size() * ny);
+  to_modes_along_y(stream, values, range);
+}
+
+template <class T>
+void DirectGpu<T>::divide_to_modes(Stream& stream, const DivergenceRows<T>& from, T* values, Range range) {
+  if (range.empty()) return;
+  const Lid nx = x_.size(), ny = y_.size();
+  const PlanesOfRows<T> between{scratch_.data(), nx, Size{nx} * ny};
+  launch_fast<LineAxis::x>(stream, x_.fast_to.view, direct::DivergenceLines<T>{from, ny, range.begin},
+                           rows(between, ny, range), range.size() * ny);
+  to_modes_along_y(stream, values, range);
+}
+
+/// From the scratch.
+template <class T>
+void DirectGpu<T>::to_modes_along_y(Stream& stream, T* values, Range range) {
+  const Lid nx = x_.size(), ny = y_.size();
   if (ny == 1) return copy_planes(stream, scratch_.data(), values, range);
   launch<LineAxis::y, T>(stream, y_.fast_to.view, Transform::to_modes, y_.split,
                          {y_.to_modes.even.data(), y_.to_modes.odd.data(), y_.even, y_.odd},
@@ -300,6 +315,8 @@ void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range)
 #else
 template <class T>
 void DirectGpu<T>::to_modes(Stream&, const PlanesOfRows<const T>&, T*, Range) {}
+template <class T>
+void DirectGpu<T>::divide_to_modes(Stream&, const DivergenceRows<T>&, T*, Range) {}
 template <class T>
 void DirectGpu<T>::from_modes(Stream&, T*, const PlanesOfRows<T>&, Range) {}
 template <class T>

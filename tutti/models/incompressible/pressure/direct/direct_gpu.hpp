@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tutti/device/buffer.hpp"
+#include "tutti/models/incompressible/pressure/direct/divergence_rows.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
 
@@ -28,6 +29,8 @@ class DirectGpu {
 
   /// The modes of planes `range` into the same planes of values[plane][ny][nx], which `from` may be, too.
   void to_modes(Stream& stream, const PlanesOfRows<const T>& from, T* values, Range range);
+  /// The same of div u* / dt; lines along x have a fast transform.
+  void divide_to_modes(Stream& stream, const DivergenceRows<T>& from, T* values, Range range);
   /// And back; `to` may be `values`, which are overwritten in any case.
   void from_modes(Stream& stream, T* values, const PlanesOfRows<T>& to, Range range);
   /// (L_z + lambda) p = f for columns `range`, in place, as solve_columns.
@@ -55,6 +58,7 @@ class DirectGpu {
   static Range equal_rows(const LineOperator& z);
   template <class Rows>
   void eliminate_rows(Stream& stream, const Rows& rows, Range range);
+  void to_modes_along_y(Stream& stream, T* values, Range range);
   void copy_planes(Stream& stream, const T* from, T* to, Range range) const;
 
   LineOnGpu x_, y_;

@@ -253,10 +253,50 @@ __global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 2 : 1)
   }
 }
 
+/// What a fast transform reads: values of an array.
+template <class T>
+struct ArrayLines {
+  Lines<const T> in;
+  struct Line {
+    const T* first;
+    Size step;
+    __device__ T operator()(Lid place) const { return __ldg(first + place * step); }
+  };
+  __device__ Line line(Lid l) const { return {in.first + in.at(l), in.step}; }
+};
+/// Or div u* / dt along x, of rows from plane `begin` on.
+template <class T>
+struct DivergenceLines {
+  DivergenceRows<T> rows;
+  Lid per_plane, begin;
+  struct Line {
+    const T *u, *v, *w, *x;
+    Lid row, plane;
+    T width, y, z, factor;
+    bool equal_x;
+    __device__ T operator()(Lid i) const {
+      return DivideDivergence<T>::value(__ldg(u + i) - __ldg(u + i - 1), __ldg(v + i) - __ldg(v + i - row),
+                                        __ldg(w + i) - __ldg(w + i - plane), equal_x ? width : __ldg(x + i), y, z,
+                                        factor);
+    }
+  };
+  __device__ Line line(Lid l) const {
+    const DivideDivergence<T>& pass = rows.pass;
+    const GridView<T>& g = pass.g;
+    Lid at[3];
+    rows.first_cell(begin + l / per_plane, l % per_plane, at);
+    const Lid n = g.array.at(at[0], at[1], at[2]);
+    const T* const x = g.line[0].inverse_width + (at[0] - g.line[0].first);
+    const T y = g.line[1].width(at[1]), z = g.line[2].width(at[2]);
+    return {pass.u[0] + n, pass.u[1] + n, pass.u[2] + n, x, g.stride(1), g.stride(2), __ldg(x), y, z, pass.inverse_dt,
+            rows.equal_x};
+  }
+};
+
 /// A group of lines a block, its two arrays of points in shared memory: each value is read and written once.
-template <class T, LineAxis axis>
+template <class T, LineAxis axis, class In>
 __global__ void __launch_bounds__(block_threads)
-    fast_transform_kernel(FastLineView<T> plan, Lines<const T> in, Lines<T> out, Lid lines, int exponent) {
+    fast_transform_kernel(FastLineView<T> plan, const __grid_constant__ In in, Lines<T> out, Lid lines, int exponent) {
   extern __shared__ __align__(16) char memory[];
   T* const values = reinterpret_cast<T*>(memory);
   const Lid first = static_cast<Lid>(blockIdx.x) << exponent;
@@ -264,7 +304,7 @@ __global__ void __launch_bounds__(block_threads)
   const int me = static_cast<int>(threadIdx.x);
   // Threads side by side read what lies side by side: along x points of a line, along y lines.
   work.load(me, block_threads, axis == LineAxis::x,
-            [&](int line, Lid place) { return __ldg(in.first + in.at(first + line) + place * in.step); });
+            [&](int line, Lid place) { return in.line(first + line)(place); });
   __syncthreads();
   Lid before = 1, twiddles = 0;
   for (int pass = 0; pass < plan.passes; ++pass) {

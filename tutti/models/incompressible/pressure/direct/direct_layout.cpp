@@ -46,17 +46,40 @@ std::vector<std::vector<CellBox>> boxes_without(const std::vector<CellBox>& boxe
   return all;
 }
 
+CellBox DirectLayout::turned(CellBox box) const {
+  if (axis == 2) return box;
+  std::swap(box.lower[1], box.lower[2]);
+  std::swap(box.upper[1], box.upper[2]);
+  return box;
+}
+
+std::vector<CellBox> DirectLayout::turned(std::vector<CellBox> boxes) const {
+  for (CellBox& box : boxes) box = turned(box);
+  return boxes;
+}
+
+int elimination_axis(const FlowCase& flow) {
+  const auto cells = flow.grid.cells();
+  if (cells[2] == 1 || cells[1] == 1) return cells[2] == 1 ? 1 : 2;
+  const auto fast = [&](int d) { return has_fast_transform(pressure_line(flow, flow.grid.lines[d], d)); };
+  return fast(2) && !fast(1) ? 1 : 2;
+}
+
+std::array<int, 3> cut_order(const FlowCase& flow) {
+  return flow.pressure == PressureMethod::direct && elimination_axis(flow) == 1 ? y_first : z_first;
+}
+
 DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes, const std::vector<double>& weights) {
   DirectLayout layout;
   const auto cells = flow.grid.cells();
-  layout.axis = cells[2] == 1 ? 1 : 2;
+  layout.axis = elimination_axis(flow);
   const auto axis = static_cast<std::size_t>(layout.axis);
   // One cell thick in y and z, too: the line cannot be cut along x.
   const Lid planes = cells[axis] == 1 ? 1 : cells[axis];
-  layout.planes = split_box(cells, first_parts(weights, planes), BoxCut::slabs);
+  layout.planes = split_box(cells, first_parts(weights, planes), BoxCut::slabs, layout.axis == 1 ? y_first : z_first);
   auto face = cells;
   face[axis] = 1;
-  layout.column_cut = face[1] > 1 ? 1 : 0;
+  layout.column_cut = face[static_cast<std::size_t>(layout.other())] > 1 ? layout.other() : 0;
   layout.columns =
       split_box(face, first_parts(weights, face[static_cast<std::size_t>(layout.column_cut)]), BoxCut::slabs);
   for (CellBox& box : layout.columns)
@@ -86,9 +109,8 @@ Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
 }
 
 double transform_flops_a_cell(const FlowCase& flow) {
-  const auto cells = flow.grid.cells();
   double flops = 0;
-  for (const int d : {0, cells[2] == 1 ? 2 : 1}) {
+  for (const int d : {0, 3 - elimination_axis(flow)}) {
     const GridLine& line = flow.grid.lines[d];
     if (line.cells() == 1) continue;
     const Line ends = pressure_line(flow, line, d);

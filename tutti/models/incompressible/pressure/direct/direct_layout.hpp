@@ -10,8 +10,14 @@
 
 namespace tutti::incompressible {
 
+/// The direction of the elimination: z; y where the grid is one cell thick in z, or where that spares a product of
+/// matrices: lines along y have no fast transform and those along z have one.
+int elimination_axis(const FlowCase& flow);
+/// Parts are best cut in this order: slabs across the direction of the elimination are whole planes of the transforms.
+std::array<int, 3> cut_order(const FlowCase& flow);
+
 struct DirectLayout {
-  int axis = 2;                           ///< of the elimination: z, or y where the grid is one cell thick
+  int axis = 2;                           ///< elimination_axis
   std::vector<CellBox> planes, columns;   ///< of all parts
   bool aligned = false;                   ///< the parts of the flow are whole planes already
   int other() const { return 3 - axis; }  ///< beside x the direction of a plane
@@ -21,6 +27,9 @@ struct DirectLayout {
   std::vector<CellBox> planes_of(int n) const { return piece_of(planes, axis, n); }
   std::vector<CellBox> columns_of(int n) const { return piece_of(columns, column_cut, n); }
   std::vector<CellBox> piece_of(std::vector<CellBox> boxes, int d, int n) const;
+  /// The solver's own arrays have the direction of the elimination last: y and z change places where that is y.
+  CellBox turned(CellBox box) const;
+  std::vector<CellBox> turned(std::vector<CellBox> boxes) const;
 };
 
 /// What each of `boxes` has without the one of `others` with its number, in boxes that do not overlap.

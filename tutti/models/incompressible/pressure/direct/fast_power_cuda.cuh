@@ -265,9 +265,10 @@ struct RowMemory {
 
 /// Lines along x: step is 1. They pass through shared memory so that threads side by side read and write what lies side
 /// by side.
-template <class T, int exponent>
+template <class T, int exponent, class In>
 __global__ void __launch_bounds__(RowsOfPower<T, exponent>::threads, RowsOfPower<T, exponent>::resident)
-    power_rows_kernel(const __grid_constant__ FastLineView<T> plan, Lines<const T> in, Lines<T> out, Lid lines) {
+    power_rows_kernel(const __grid_constant__ FastLineView<T> plan, const __grid_constant__ In in, Lines<T> out,
+                      Lid lines) {
   using Cut = RowsOfPower<T, exponent>;
   using Plan = PowerPlan<exponent>;
   __shared__ __align__(16) T memory[Cut::teams * Cut::team_lines * Cut::line_values];
@@ -277,11 +278,11 @@ __global__ void __launch_bounds__(RowsOfPower<T, exponent>::threads, RowsOfPower
   const RowMemory<T, exponent> row{own + me / Plan::threads * Cut::line_values};
 #pragma unroll
   for (int l = 0; l < Cut::team_lines; ++l) {
-    const T* const from = in.first + in.at(min(first + l, lines - 1));
+    const auto from = in.line(min(first + l, lines - 1));
 #pragma unroll
     for (int n = 0; n < Plan::cells / Cut::team; ++n) {
       const unsigned i = me + n * Cut::team;
-      own[l * Cut::line_values + Cut::padded_cell(i)] = __ldg(from + i);
+      own[l * Cut::line_values + Cut::padded_cell(i)] = from(static_cast<Lid>(i));
     }
   }
   row.meet();

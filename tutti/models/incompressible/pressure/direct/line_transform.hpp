@@ -41,6 +41,7 @@ class LineTransform {
   Size bytes() const {
     return static_cast<Size>((even_panels_.size() + odd_panels_.size()) * sizeof(T)) + fast_.bytes();
   }
+  bool is_fast() const { return fast_.size > 0; }
   /// Multiply-adds for one line.
   Size work() const { return fast_.size > 0 ? fast_work(fast_.size) : Size{even_} * even_ + Size{odd_} * odd_; }
 
