@@ -65,6 +65,46 @@ Size differing(const std::vector<T>& a, const std::vector<T>& b) {
   return count;
 }
 
+/// div u* / dt that the transform finds itself, in planes across z and across y, the box's second direction then being z.
+template <class T>
+void divide(Stream& stream, DirectGpu<T>& direct, const Box& box, const LineTransform<T>& x_to,
+            const LineTransform<T>& y_to) {
+  if (!has_fast_transform(box.x)) return;
+  for (const int axis : {2, 1}) {
+    const Lid nx = box.x.size(), ny = box.y.size(), nz = box.z.size();
+    const CellBox planes{{0, 0, 0}, {nx, axis == 2 ? ny : nz, axis == 2 ? nz : ny}};
+    const BoxArray array{grown(planes, 1)};
+    std::vector<std::vector<T>> u, widths;
+    std::vector<Buffer<T>> on_gpu;
+    DivergenceRows<T> of_cpu{{{array, {}}, {}, nullptr, T(3)}, planes, axis, false}, of_gpu = of_cpu;
+    for (int d = 0; d < 3; ++d) {
+      u.push_back(random_values<T>(array.values()));
+      std::vector<T>& h = widths.emplace_back(static_cast<std::size_t>(array.stored.size(d)));
+      for (std::size_t i = 0; i < h.size(); ++i) h[i] = static_cast<T>(1 + random_unit(d, i));
+    }
+    for (int d = 0; d < 3; ++d) {
+      const auto i = static_cast<std::size_t>(d);
+      of_cpu.pass.u.c[d] = u[i].data();
+      of_cpu.pass.g.line[d] = {widths[i].data(), nullptr, nullptr, -1};
+      on_gpu.push_back(make_buffer(stream, std::span<const T>(u[i]), "velocity"));
+      of_gpu.pass.u.c[d] = on_gpu.back().data();
+      on_gpu.push_back(make_buffer(stream, std::span<const T>(widths[i]), "widths"));
+      of_gpu.pass.g.line[d] = {on_gpu.back().data(), nullptr, nullptr, -1};
+    }
+    const Size plane = Size{nx} * ny;
+    std::vector<T> expected(static_cast<std::size_t>(plane * nz)), got = expected;
+    for (Lid k = 0; k < nz; ++k)
+      for (Lid j = 0; j < ny; ++j) of_cpu.take(k, j, expected.data() + k * plane + Size{j} * nx);
+    transform_x(x_to.view(), expected.data(), expected.data(), {0, nz * ny});
+    if (ny > 1) transform_y(y_to.view(), expected.data(), expected.data(), nx, {0, nz * nx});
+    Buffer<T> values(stream.device(), plane * nz, "values");
+    for (const Range range : {Range{0, nz / 3}, Range{nz / 3, nz}})
+      direct.divide_to_modes(stream, of_gpu, values.data(), range);
+    download(stream, std::span<T>(got), values);
+    EXPECT_EQ(differing(got, expected), 0) << "divergence to modes, planes across " << "xyz"[axis];
+  }
+}
+
 TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
   using T = TypeParam;
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
@@ -102,6 +142,8 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
     if (ny > 1) transform_y(y_to.view(), expected.data(), expected.data(), nx, {0, nz * nx});
     download(*stream, std::span<T>(got), values);
     EXPECT_EQ(differing(got, expected), 0) << "to modes";
+
+    divide(*stream, direct, box, x_to, y_to);
 
     // The same with some rows in an array of their own, and in two pieces.
     const Range rows{nz / 4, nz - nz / 3};

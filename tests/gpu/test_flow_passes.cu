@@ -104,7 +104,7 @@ class Passes {
     Kernels kernels;
     predict(kernels, part_, constants_, weights_, ends_);
     pressure_right_hand_side(kernels, part_, dt_);
-    correct(kernels, part_, dt_, ends_);
+    correct(kernels, part_, dt_, gain_, ends_);
     kernels.enqueue(*stream_, part_.box, all());
   }
   /// Marching wherever values can be moved together; how many passes march.
@@ -119,7 +119,7 @@ class Passes {
           *stream_, part_.box, all(),
           StepScalar<T>{part_.grid.view(), part_.velocity(), view_of(part_.scalars[s], constants_.diffuses), weights_});
     marching += march_over(divergence_pass(part_, dt_));
-    return marching + march_over(correction_pass(part_, dt_, ends_));
+    return marching + march_over(correction_pass(part_, dt_, gain_, ends_));
   }
   bool moves_together() const {
     const BoxArray& array = part_.grid.array;
@@ -163,6 +163,7 @@ class Passes {
   FlowConstants<T> constants_;
   StageWeights<T> weights_{T(0.0015), T(-0.0005)};
   RowEnds<T> ends_;
+  Gain<T> gain_{1, T(0.05)};
   T dt_ = T(0.001);
 };
 

@@ -40,16 +40,25 @@ class WindowAdder {
   }
 
   TUTTI_HD void flush() {
-    if (window_sum_ == 0) return;
+    std::int64_t amount[amounts];
+    const int k = take(amount);
+    for (int i = 0; i < amounts && k >= 0; ++i)
+      if (amount[i] != 0) sink_(k + i, amount[i]);
+  }
+  static constexpr int amounts = 5;
+  /// Empties the window: what its words, from the one that is returned on, are to get; -1: nothing.
+  TUTTI_HD int take(std::int64_t (&amount)[amounts]) {
+    if (window_sum_ == 0) return -1;
     // The integer's lowest bit is bit base_ % 32 of word base_ / 32. Shifts of negative numbers round down, so the
     // digits are >= 0 and the last one carries the sign.
-    const int k = base_ >> 5, shift = base_ & 31;
-    sink_(k, static_cast<std::int64_t>(static_cast<std::uint64_t>(window_sum_) << shift & 0xffffffffu));
+    const int shift = base_ & 31;
+    amount[0] = static_cast<std::int64_t>(static_cast<std::uint64_t>(window_sum_) << shift & 0xffffffffu);
     Wide rest = window_sum_ >> (32 - shift);
     for (int i = 1; i < 4; ++i, rest >>= 32)
-      sink_(k + i, static_cast<std::int64_t>(static_cast<std::uint64_t>(rest) & 0xffffffffu));
-    if (rest != 0) sink_(k + 4, static_cast<std::int64_t>(rest));
+      amount[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(rest) & 0xffffffffu);
+    amount[4] = static_cast<std::int64_t>(rest);
     window_sum_ = 0;
+    return base_ >> 5;
   }
 
  private:

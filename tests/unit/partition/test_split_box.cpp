@@ -138,6 +138,13 @@ TEST(SplitBox, CutsTheLastThickDirectionsWithTheLeastSurface) {
   // A flat box is not cut across its short side.
   EXPECT_EQ(directions_cut({64, 64, 4}, split_box({64, 64, 4}, equal(4), BoxCut::blocks)),
             (std::set<std::size_t>{0, 1}));
+  // In another order.
+  EXPECT_EQ(directions_cut({8, 8, 8}, split_box({8, 8, 8}, equal(4), BoxCut::slabs, y_first)),
+            (std::set<std::size_t>{1}));
+  EXPECT_EQ(directions_cut({8, 1, 8}, split_box({8, 1, 8}, equal(4), BoxCut::slabs, y_first)),
+            (std::set<std::size_t>{2}));
+  EXPECT_EQ(directions_cut({64, 4, 64}, split_box({64, 4, 64}, equal(4), BoxCut::blocks, y_first)),
+            (std::set<std::size_t>{0, 2}));
   for (const CellBox& box : split_box({32, 32, 32}, equal(8), BoxCut::blocks)) EXPECT_EQ(box.cells(), 16 * 16 * 16);
 }
 

@@ -21,6 +21,25 @@ struct SharedWords {
   }
 };
 
+/// What the threads of a warp have in their windows, as few amounts: all would wait for each other at the same words.
+template <class Adder>
+__device__ void flush_warp(Adder& adder, const SharedWords& words) {
+  std::int64_t amount[Adder::amounts] = {};
+  const int k = adder.take(amount), lane = static_cast<int>(threadIdx.x % 32);
+  for (unsigned left = __ballot_sync(~0U, k >= 0); left != 0;) {
+    const int first = __ffs(static_cast<int>(left)) - 1, word = __shfl_sync(~0U, k, first);
+    const bool mine = k == word;
+    left &= ~__ballot_sync(~0U, mine);
+#pragma unroll
+    for (int i = 0; i < Adder::amounts; ++i) {
+      std::int64_t sum = mine ? amount[i] : 0;
+#pragma unroll
+      for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0U, sum, apart);
+      if (lane == first && sum != 0) words(word + i, sum);
+    }
+  }
+}
+
 /// Adds the f(i).added of the range to the words of a sum; behind them stands the largest f(i).compared. A block's
 /// words carry before they leave it, so that 2^31 blocks are safe.
 template <bool adds, bool compares, class F>
@@ -40,7 +59,7 @@ __global__ void reduce_kernel(Range range, F f, AtomicWord* words) {
       largest = value > largest ? value : largest;
     }
   }
-  if constexpr (adds) adder.flush();
+  if constexpr (adds) flush_warp(adder, SharedWords{block});
   if constexpr (compares) atomicMax(block + sum_words, largest);
   __syncthreads();
   if constexpr (adds) {
@@ -63,8 +82,10 @@ __global__ void reduce_kernel(Range range, F f, AtomicWord* words) {
 }
 
 inline constexpr int reduce_block = 256;
+/// A thread has some values: those of a window leave it together.
 inline int reduce_grid(Range range) {
-  return std::min(range.size() / reduce_block + 1, 2048);
+  constexpr int values = 16;
+  return std::min(range.size() / (values * reduce_block) + 1, 2048);
 }
 
 template <bool adds, bool compares, class F>

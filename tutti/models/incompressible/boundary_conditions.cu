@@ -1,6 +1,8 @@
 // Values beyond the ends of the box. Compiles as plain C++ without CUDA.
 #include "tutti/models/incompressible/boundary_conditions.hpp"
 
+#include <type_traits>
+
 #include "tutti/device/for_each.hpp"
 
 namespace tutti::incompressible {
@@ -13,9 +15,11 @@ struct EndCell {
   Lid ghost, inner;  ///< places in the arrays
 };
 
-/// `around`: r counts only cells that are not beside one of the part.
-TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r, bool around = false) {
-  const int d = ends.direction, a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
+/// `around`: r counts only cells that are not beside one of the part. The direction is known to the compiler: a GPU
+/// would have an array with an index that is not in slow memory.
+template <int d>
+TUTTI_HD inline EndCell end_cell_along(const BoxArray& array, const EndsView& ends, Lid r, bool around) {
+  constexpr int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
   const Lid size_a = array.stored.size(a), plane = size_a * array.stored.size(b);
   const Range &in_a = ends.inside[0], &in_b = ends.inside[1];
   const Lid each = around ? plane - in_a.size() * in_b.size() : plane;
@@ -41,6 +45,28 @@ TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Li
   cell.at[d] = ends.end[cell.end].ghost;
   cell.ghost = array.at(cell.at[0], cell.at[1], cell.at[2]);
   return cell;
+}
+
+TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r) {
+  return ends.direction == 0   ? end_cell_along<0>(array, ends, r, false)
+         : ends.direction == 1 ? end_cell_along<1>(array, ends, r, false)
+                               : end_cell_along<2>(array, ends, r, false);
+}
+/// use(direction, cell) for cell r of those beyond all ends; `direction`: a std::integral_constant.
+template <class Use>
+TUTTI_HD inline void with_end_cell(const BoxArray& array, const BoxEndsView& ends, Lid r, const Use& use) {
+  if (r < ends.cells[0])
+    return use(std::integral_constant<int, 0>(), end_cell_along<0>(array, ends.along[0], r, ends.around_x));
+  r -= ends.cells[0];
+  if (r < ends.cells[1])
+    return use(std::integral_constant<int, 1>(), end_cell_along<1>(array, ends.along[1], r, false));
+  use(std::integral_constant<int, 2>(), end_cell_along<2>(array, ends.along[2], r - ends.cells[1], false));
+}
+/// The end in a direction that cell i is beyond; -1: none.
+TUTTI_HD inline int end_before(const EndsView& ends, Lid i) {
+  for (int e = 0; e < ends.count; ++e)
+    if (i == ends.end[e].ghost) return e;
+  return -1;
 }
 
 /// The datum at the end, where component c lies (-1: a scalar).
@@ -87,24 +113,20 @@ struct EndScalar {
   }
 };
 
-/// The first scalar goes along.
 template <class T>
 struct FillPredicted {
   BoxArray array;
-  EndsView ends;
-  T* normal;
-  EndScalar<T> scalar;
-  Lid stride;  ///< in the direction
+  BoxEndsView ends;
+  VelocityView<T> u;
   double time;
   TUTTI_HD void operator()(Lid r) const {
-    const EndCell cell = end_cell(array, ends, r);
-    const EndView& end = ends.end[cell.end];
-    const bool open = end.velocity == VelocityEnd::outflow;
-    if (end.upper)
-      normal[cell.inner] = open ? normal[cell.inner - stride] : through<T>(array, ends, cell, time);
-    else
-      normal[cell.ghost] = open ? normal[cell.inner] : through<T>(array, ends, cell, time);
-    if (scalar.s != nullptr) scalar.fill(array, ends, cell, time);
+    with_end_cell(array, ends, r, [this](auto d, const EndCell& cell) {
+      const EndView& end = ends.along[d].end[cell.end];
+      const bool open = end.velocity == VelocityEnd::outflow;
+      const Lid face = end.upper ? cell.inner : cell.ghost,
+                before = end.upper ? cell.inner - array.stride(d) : cell.inner;
+      u.c[d][face] = open ? u.c[d][before] : through<T>(array, ends.along[d], cell, time);
+    });
   }
 };
 
@@ -120,35 +142,66 @@ struct FillScalar {
 template <class T>
 struct FillVelocity {
   BoxArray array;
-  EndsView ends;
-  VelocityView<T> u;
-  const T *intermediate, *p;  ///< intermediate: its normal component
-  Lid stride;
+  BoxEndsView ends;
+  VelocityView<T> u, intermediate;
+  const T* p;
   double time;
   T dt;
-  bool around;
   TUTTI_HD void operator()(Lid r) const {
-    const EndCell cell = end_cell(array, ends, r, around);
-    const EndView& end = ends.end[cell.end];
-    const bool open = end.velocity == VelocityEnd::outflow;
-    for (int c = 0; c < 3; ++c) {
-      T* q = u.c[c];
-      if (c == ends.direction) {
-        if (end.upper) {
-          if (!open) q[cell.inner] = through<T>(array, ends, cell, time);
-          q[cell.ghost] = q[cell.inner];
-        } else if (open) {
-          q[cell.ghost] =
-              intermediate[cell.ghost] - dt * (p[cell.inner] - p[cell.ghost]) / static_cast<T>(end.distance);
-        } else {
-          q[cell.ghost] = through<T>(array, ends, cell, time);
-        }
-      } else if (end.velocity == VelocityEnd::free_slip || open) {
-        q[cell.ghost] = q[cell.inner];
-      } else {
-        const T value = static_cast<T>(value_at(array, ends, cell, end.value[c], c, time));
-        q[cell.ghost] = T(2) * value - q[cell.inner];
+    with_end_cell(array, ends, r, [this](auto d, const EndCell& cell) {
+      const EndView& end = ends.along[d].end[cell.end];
+      u.c[0][cell.ghost] = value<0, 2>(cell);
+      u.c[1][cell.ghost] = value<1, 2>(cell);
+      u.c[2][cell.ghost] = value<2, 2>(cell);
+      if (end.upper && end.velocity != VelocityEnd::outflow)
+        u.c[d][cell.inner] = through<T>(array, ends.along[d], cell, time);
+    });
+  }
+
+ private:
+  /// Component c in a cell, by what directions d and below have set: from the cell before the end that it is beyond. No
+  /// value is read that another thread writes.
+  template <int c, int d>
+  TUTTI_HD T value(EndCell at) const {
+    if constexpr (d < 0) {
+      return u.c[c][array.at(at.at[0], at.at[1], at.at[2])];
+    } else {
+      const EndsView& of = ends.along[d];
+      at.end = end_before(of, at.at[d]);
+      if (at.end >= 0) {
+        const EndView& end = of.end[at.end];
+        if (c == d && !(end.upper && end.velocity == VelocityEnd::outflow)) return across<c, d>(at, T(0));
+        EndCell inner = at;
+        inner.at[d] = end.inner;
+        return across<c, d>(at, value<c, d - 1>(inner));
       }
+      if constexpr (c == d) {
+        at.end = upper_face(of, at.at[d]);
+        if (at.end >= 0) return through<T>(array, of, at, time);
+      }
+      return value<c, d - 1>(at);
+    }
+  }
+  /// The upper end that a cell's upper face lies on, where what flows through is given.
+  TUTTI_HD static int upper_face(const EndsView& of, Lid i) {
+    for (int e = 0; e < of.count; ++e)
+      if (of.end[e].upper && i == of.end[e].inner && of.end[e].velocity != VelocityEnd::outflow) return e;
+    return -1;
+  }
+  /// Beyond the end in direction d, `inner` before it, where that counts.
+  template <int c, int d>
+  TUTTI_HD T across(const EndCell& cell, T inner) const {
+    const EndsView& of = ends.along[d];
+    const EndView& end = of.end[cell.end];
+    const bool open = end.velocity == VelocityEnd::outflow;
+    if constexpr (c == d) {
+      if (!open) return through<T>(array, of, cell, time);
+      if (end.upper) return inner;
+      const Lid ghost = array.at(cell.at[0], cell.at[1], cell.at[2]), before = ghost + array.stride(d);
+      return intermediate[d][ghost] - dt * (p[before] - p[ghost]) / static_cast<T>(end.distance);
+    } else {
+      if (end.velocity == VelocityEnd::free_slip || open) return inner;
+      return T(2) * static_cast<T>(value_at(array, of, cell, end.value[c], c, time)) - inner;
     }
   }
 };
@@ -233,13 +286,22 @@ struct CarryEnds {
 template <class T>
 struct FillMirrored {
   BoxArray array;
-  EndsView ends;
+  BoxEndsView ends;
   T* values;
   VelocityEnd negated;
   TUTTI_HD void operator()(Lid r) const {
-    const EndCell cell = end_cell(array, ends, r);
-    const T inner = values[cell.inner];
-    values[cell.ghost] = ends.end[cell.end].velocity == negated ? -inner : inner;
+    with_end_cell(array, ends, r, [this](auto, const EndCell& cell) {
+      Lid at[3] = {cell.at[0], cell.at[1], cell.at[2]};
+      bool negative = false;
+      for (int d = 0; d < 3; ++d) {
+        const int e = end_before(ends.along[d], at[d]);
+        if (e < 0) continue;
+        at[d] = ends.along[d].end[e].inner;
+        negative = negative != (ends.along[d].end[e].velocity == negated);
+      }
+      const T inner = values[array.at(at[0], at[1], at[2])];
+      values[cell.ghost] = negative ? -inner : inner;
+    });
   }
 };
 
@@ -334,6 +396,15 @@ Lid BoundaryConditions::cells_around(int d) const {
   return cells(d) - ends.count * ends.inside[0].size() * ends.inside[1].size();
 }
 
+BoxEndsView BoundaryConditions::all() const {
+  BoxEndsView ends;
+  for (int d = 0; d < 3; ++d) {
+    ends.along[d] = view(d);
+    ends.cells[d] = cells(d);
+  }
+  return ends;
+}
+
 template <class T>
 RowEnds<T> BoundaryConditions::row_ends() const {
   RowEnds<T> rows;
@@ -353,29 +424,26 @@ RowEnds<T> BoundaryConditions::row_ends() const {
 }
 
 template <class T>
-void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time) {
-  const BoxArray& array = part.grid.array;
-  const auto scalar = [&](std::size_t s) {
-    return EndScalar<T>{ends.scalar(s, d), part.scalars[s].next.data(), part.scalars[s].diffusivity};
-  };
-  to.add(on_rows(FillPredicted<T>{array, ends.view(d), part.intermediate[d].data(),
-                                  part.scalars.empty() ? EndScalar<T>{} : scalar(0), array.stride(d), time}));
-  for (std::size_t s = 1; s < part.scalars.size(); ++s)
-    to.add(on_rows(FillScalar<T>{array, ends.view(d), scalar(s), time}));
+void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time, bool x_done) {
+  BoxEndsView all = ends.all();
+  if (x_done) all.cells[0] = 0;
+  to.add(on_rows(FillPredicted<T>{part.grid.array, all, part.intermediate_velocity(), time}, all.count()));
 }
 
 template <class T>
-void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
-                   bool around) {
-  to.add(on_rows(FillVelocity<T>{part.grid.array, ends.view(d), part.velocity(), part.intermediate[d].data(),
-                                 part.p.data(), part.grid.array.stride(d), time, dt, around},
-                 around ? ends.cells_around(d) : ends.cells(d)));
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time, T dt, bool x_done) {
+  BoxEndsView all = ends.all();
+  all.around_x = x_done;
+  if (x_done) all.cells[0] = ends.cells_around(0);
+  to.add(on_rows(FillVelocity<T>{part.grid.array, all, part.velocity(), part.intermediate_velocity(), part.p.data(),
+                                 time, dt},
+                 all.count()));
 }
 
 template <class T>
-void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time) {
+void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, bool next) {
   for (std::size_t s = 0; s < part.scalars.size(); ++s)
-    fill_scalar(to, part, s, part.scalars[s].now.data(), ends, d, time);
+    fill_scalar(to, part, s, (next ? part.scalars[s].next : part.scalars[s].now).data(), ends, d, time);
 }
 
 template <class T>
@@ -406,13 +474,14 @@ void carry_ends(Kernels& to, const BoxArray& array, const CarriedFields<T>& fiel
 }
 
 template <class T>
-void fill_pressure(Kernels& to, const BoxArray& array, T* p, const BoundaryConditions& ends, int d) {
-  to.add(on_rows(FillMirrored<T>{array, ends.view(d), p, VelocityEnd::outflow}));
+void fill_pressure(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends) {
+  to.add(on_rows(FillMirrored<T>{part.grid.array, ends.all(), part.p.data(), VelocityEnd::outflow}, ends.cells()));
 }
 
 template <class T>
-void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d) {
-  to.add(on_rows(FillMirrored<T>{part.grid.array, ends.view(d), part.eddy_viscosity.data(), VelocityEnd::no_slip}));
+void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends) {
+  to.add(on_rows(FillMirrored<T>{part.grid.array, ends.all(), part.eddy_viscosity.data(), VelocityEnd::no_slip},
+                 ends.cells()));
 }
 
 template <class T>
@@ -447,15 +516,15 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                                         \
-  template void fill_intermediate(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double);                   \
-  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, T, bool);              \
+  template void fill_intermediate(Kernels&, FlowPart<T>&, const BoundaryConditions&, double, bool);                  \
+  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, double, T, bool);                   \
   template RowEnds<T> BoundaryConditions::row_ends() const;                                                          \
-  template void fill_scalars(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double);                        \
+  template void fill_scalars(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, bool);                  \
   template void fill_scalar(Kernels&, FlowPart<T>&, std::size_t, T*, const BoundaryConditions&, int, double);        \
   template void fill_unprojected(Kernels&, FlowPart<T>&, int, T*, const BoundaryConditions&, int, double, T);        \
   template void carry_ends(Kernels&, const BoxArray&, const CarriedFields<T>&, const BoundaryConditions&, int, int); \
-  template void fill_pressure(Kernels&, const BoxArray&, T*, const BoundaryConditions&, int);                        \
-  template void fill_eddy_viscosity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int);                         \
+  template void fill_pressure(Kernels&, FlowPart<T>&, const BoundaryConditions&);                                    \
+  template void fill_eddy_viscosity(Kernels&, FlowPart<T>&, const BoundaryConditions&);                              \
   template void evaluate_field(Stream&, const BoxGrid&, const BoxArray&, const CellBox&, const Expression&, int,     \
                                double, Buffer<T>&);
 TUTTI_INSTANTIATE(double)

@@ -38,6 +38,15 @@ struct EndsView {
   const double* faces[3] = {};
 };
 
+/// All ends that a part touches. Ghosts are set as if direction after direction, x first: one beyond several ends from
+/// that before the last of these.
+struct BoxEndsView {
+  EndsView along[3];
+  Lid cells[3] = {0, 0, 0};  ///< to fill in each direction
+  bool around_x = false;     ///< of those in x only the ones that cells_around() counts
+  Lid count() const { return cells[0] + cells[1] + cells[2]; }
+};
+
 /// What holds for a scalar at the ends in one direction.
 struct ScalarEndsView {
   ScalarEnd kind[2] = {ScalarEnd::no_flux, ScalarEnd::no_flux};
@@ -49,13 +58,15 @@ class BoundaryConditions {
  public:
   BoundaryConditions() = default;
   BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
-  /// Cells to fill in direction d; those of them that are not beside a cell of the part.
+  /// Cells to fill in direction d, or in all; those of the former that are not beside a cell of the part.
   Lid cells(int d) const;
+  Lid cells() const { return cells(0) + cells(1) + cells(2); }
   Lid cells_around(int d) const;
   /// The ends in x that momentum and correction set; none where a value is a formula, or with an outflow.
   template <class T>
   RowEnds<T> row_ends() const;
   const EndsView& view(int d) const { return views_[d]; }
+  BoxEndsView all() const;
   const ScalarEndsView& scalar(std::size_t s, int d) const { return scalars_[s][d]; }
 
  private:
@@ -66,19 +77,29 @@ class BoundaryConditions {
   std::array<Buffer<double>, 3> centres_, faces_;
 };
 
-// What passes over the cells beyond the ends in direction d do: rows are [0, cells(d)).
+// What passes over the cells beyond all ends do: rows are [0, cells()).
 
-/// The normal component of u* at the ends, and the new scalars beyond them.
+/// The component of u* through the ends; x_done: those in x are set.
 template <class T>
-void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);
-/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. around: only those cells that
-/// cells_around() counts.
+void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time,
+                       bool x_done = false);
+/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. x_done: those in x are set, but for
+/// the cells that cells_around() counts.
 template <class T>
-void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
-                   bool around = false);
-/// Scalars beyond the ends.
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time, T dt,
+                   bool x_done = false);
+/// p beyond the ends: no gradient, or at an outflow p = 0.
 template <class T>
-void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time);
+void fill_pressure(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends);
+/// nu_t beyond the ends: no gradient, or at a wall that holds the fluid nu_t = 0.
+template <class T>
+void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends);
+
+// The same in direction d: rows are [0, cells(d)).
+
+/// Scalars beyond the ends, now or after the step.
+template <class T>
+void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, bool next);
 /// Scalar s beyond the ends, in an array of the part's layout.
 template <class T>
 void fill_scalar(Kernels& to, FlowPart<T>& part, std::size_t s, T* values, const BoundaryConditions& ends, int d,
@@ -103,12 +124,6 @@ struct CarriedFields {
 template <class T>
 void carry_ends(Kernels& to, const BoxArray& array, const CarriedFields<T>& fields, const BoundaryConditions& ends,
                 int d, int own);
-/// p beyond the ends: no gradient, or at an outflow p = 0. An array of any part of the grid that has these ends.
-template <class T>
-void fill_pressure(Kernels& to, const BoxArray& array, T* p, const BoundaryConditions& ends, int d);
-/// nu_t beyond the ends: no gradient, or at a wall that holds the fluid nu_t = 0.
-template <class T>
-void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d);
 
 /// f(position) of a formula of the case into an array: at the centres (component -1), or at the upper faces in a
 /// direction. For initial values, forces and sources.

@@ -78,8 +78,8 @@ void FlowModel<T>::predict_velocity(double time, double now, double old) {
         predict(to, parts_[p], constants_, weights, predicted_row_ends(p));
       },
       [&](std::size_t p, int d, Kernels& to) {
-        const bool done = d == 0 && predicted_row_ends(p).any();
-        if (!done) fill_intermediate(to, parts_[p], ends_[p], d, read);
+        if (d == 0) fill_intermediate(to, parts_[p], ends_[p], read, predicted_row_ends(p).any());
+        fill_scalars(to, parts_[p], ends_[p], d, read, true);
       });
   for (FlowPart<T>& part : parts_)
     for (PartScalar<T>& scalar : part.scalars) scalar.now.swap(scalar.next);
@@ -95,7 +95,7 @@ void FlowModel<T>::update_eddy_viscosity() {
     eddy_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
   }
   eddies_->run([&](std::size_t p, Kernels& to) { eddy_viscosity(to, parts_[p], flow_); },
-               [&](std::size_t p, int d, Kernels& to) { fill_eddy_viscosity(to, parts_[p], ends_[p], d); });
+               [&](std::size_t p, int, Kernels& to) { fill_eddy_viscosity(to, parts_[p], ends_[p]); });
 }
 
 /// What the velocity in the bulk direction must gain: the pressure changes no mean along a periodic direction, so that
@@ -152,25 +152,20 @@ void FlowModel<T>::correct_velocity(double time, double dt, T gain) {
   ends_time_ = time;
   const double read = time_dependent_ends_ ? time : 0;
   const T length = static_cast<T>(dt);
+  const Gain<T> added{flow_.bulk ? flow_.bulk->direction : -1, gain};
   correct_->run(
       [&](std::size_t p, Kernels& to) {
-        correct(to, parts_[p], length, corrected_row_ends(p));
-        if (flow_.bulk) shift_velocity(to, parts_[p], flow_.bulk->direction, gain);
+        correct(to, parts_[p], length, added, ends_[p].template row_ends<T>());
       },
-      [&](std::size_t p, int d, Kernels& to) {
-        fill_velocity(to, parts_[p], ends_[p], d, read, length, d == 0 && corrected_row_ends(p).any());
+      [&](std::size_t p, int, Kernels& to) {
+        fill_velocity(to, parts_[p], ends_[p], read, length, ends_[p].template row_ends<T>().any());
       });
 }
 
-/// Ends in x that momentum sets in u*, unless scalars need their own pass there anyway; and those that the correction
-/// sets in u, unless the bulk velocity is added after it.
+/// Ends in x that momentum sets in u*, unless scalars need their own pass there anyway.
 template <class T>
 RowEnds<T> FlowModel<T>::predicted_row_ends(std::size_t p) const {
   return parts_[p].scalars.empty() ? ends_[p].template row_ends<T>() : RowEnds<T>{};
-}
-template <class T>
-RowEnds<T> FlowModel<T>::corrected_row_ends(std::size_t p) const {
-  return flow_.bulk ? RowEnds<T>{} : ends_[p].template row_ends<T>();
 }
 
 // Watching and finishing.
@@ -243,18 +238,20 @@ void FlowModel<T>::take_lower_outflow(std::size_t p, std::size_t d, std::span<do
 }
 
 template <class T>
-void FlowModel<T>::put_lower_outflow(std::size_t d) {
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    T* const to = parts_[p].intermediate[d].data();
-    const T* const from = to;
-    velocity_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
+void FlowModel<T>::put_lower_outflow() {
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (flow_.ends[2 * d].velocity != VelocityEnd::outflow) continue;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      T* const to = parts_[p].intermediate[d].data();
+      const T* const from = to;
+      velocity_halo_->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
+    }
+    velocity_halo_->run();
   }
-  velocity_halo_->run();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const int of = static_cast<int>(d);
     Kernels fill;
-    fill_intermediate(fill, parts_[p], ends_[p], of, ends_time_);
-    fill.enqueue(stream(p), {}, {0, ends_[p].cells(of)});
+    fill_intermediate(fill, parts_[p], ends_[p], ends_time_);
+    fill.enqueue(stream(p), {}, {0, ends_[p].cells()});
     stream(p).synchronize();
   }
 }
@@ -262,8 +259,7 @@ void FlowModel<T>::put_lower_outflow(std::size_t d) {
 template <class T>
 void FlowModel<T>::resume(double) {
   forcing_done_ = false;
-  for (std::size_t d = 0; d < 3; ++d)
-    if (flow_.ends[2 * d].velocity == VelocityEnd::outflow) put_lower_outflow(d);
+  put_lower_outflow();
   // Stages add up to a time that may differ from the loop's in its last bits.
   exchange_all(ends_time_);
 }

@@ -80,10 +80,9 @@ class FlowModel final : public Model {
   void solve_pressure(double dt);
   void correct_velocity(double time, double dt, T gain);
   RowEnds<T> predicted_row_ends(std::size_t p) const;
-  RowEnds<T> corrected_row_ends(std::size_t p) const;
   void exchange_all(double time);
   void take_lower_outflow(std::size_t p, std::size_t d, std::span<double> to);
-  void put_lower_outflow(std::size_t d);
+  void put_lower_outflow();
   double over_parts(const std::function<double(Stream&, FlowPart<T>&)>& of_part);
   double sum_over_parts(const std::function<ExactSum(Stream&, FlowPart<T>&)>& of_part);
   double amount(std::size_t s);

@@ -33,34 +33,29 @@ void add_pass(Kernels& to, const FlowPart<T>& part, const Cells& cells) {
   to.add(MakePass<T, Cells>{cells, part.grid.equal_along_x});
 }
 
-template <class T>
-struct Shift {
-  BoxArray array;
-  T* u;
-  T by;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { u[array.at(i, j, k)] += by; }
-};
-
 }  // namespace
 
 template <class T>
 PartGrid<T>::PartGrid(Stream& stream, const BoxGrid& whole, const BoxArray& layout) : array(layout) {
   for (std::size_t d = 0; d < 3; ++d) {
     const GridLine& line = whole.lines[d];
-    std::vector<T> widths, distances, lower_shares;
+    std::vector<T> inverse, distances, lower_shares;
+    std::vector<double> unrounded;
     for (Lid i = array.stored.lower[d]; i < array.stored.upper[d]; ++i) {
-      widths.push_back(static_cast<T>(1 / line.width(i)));
+      unrounded.push_back(line.width(i));
+      inverse.push_back(static_cast<T>(1 / line.width(i)));
       distances.push_back(static_cast<T>(1 / (i < line.cells() ? line.distance(i) : line.width(i))));
       lower_shares.push_back(static_cast<T>(i < line.cells() ? 0.5 * line.width(i) / line.distance(i) : 0.5));
     }
-    inverse_widths[d] = make_buffer(stream, std::span<const T>(widths), "cell widths");
+    widths[d] = make_buffer(stream, std::span<const double>(unrounded), "cell widths");
+    inverse_widths[d] = make_buffer(stream, std::span<const T>(inverse), "cell widths");
     inverse_distances[d] = make_buffer(stream, std::span<const T>(distances), "distances of cells");
     shares[d] = make_buffer(stream, std::span<const T>(lower_shares), "shares of cells");
     if (d > 0) continue;
     const auto equal = [](const std::vector<T>& values) {
       return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
     };
-    equal_along_x = equal(widths) && equal(distances) && equal(lower_shares);
+    equal_along_x = equal(inverse) && equal(distances) && equal(lower_shares);
   }
 }
 
@@ -69,6 +64,16 @@ GridView<T> PartGrid<T>::view() const {
   GridView<T> view{array, {}};
   for (std::size_t d = 0; d < 3; ++d)
     view.line[d] = {inverse_widths[d].data(), inverse_distances[d].data(), shares[d].data(), array.stored.lower[d]};
+  return view;
+}
+
+template <class T>
+CellWidths PartGrid<T>::cell_widths() const {
+  CellWidths view;
+  for (std::size_t d = 0; d < 3; ++d) {
+    view.width[d] = widths[d].data();
+    view.first[d] = array.stored.lower[d];
+  }
   return view;
 }
 
@@ -92,21 +97,15 @@ void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt) {
 }
 
 template <class T>
-void correct(Kernels& to, FlowPart<T>& part, T dt, const RowEnds<T>& ends) {
-  add_pass(to, part, correction_pass(part, dt, ends));
-}
-
-template <class T>
-void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by) {
-  to.add(on_cells<T>(Shift<T>{part.grid.array, part.u[static_cast<std::size_t>(c)].data(), by}));
+void correct(Kernels& to, FlowPart<T>& part, T dt, const Gain<T>& gain, const RowEnds<T>& ends) {
+  add_pass(to, part, correction_pass(part, dt, gain, ends));
 }
 
 #define TUTTI_INSTANTIATE(T)                                                                                         \
   template struct PartGrid<T>;                                                                                       \
   template void predict(Kernels&, FlowPart<T>&, const FlowConstants<T>&, const StageWeights<T>&, const RowEnds<T>&); \
   template void pressure_right_hand_side(Kernels&, FlowPart<T>&, T);                                                 \
-  template void correct(Kernels&, FlowPart<T>&, T, const RowEnds<T>&);                                               \
-  template void shift_velocity(Kernels&, FlowPart<T>&, int, T);
+  template void correct(Kernels&, FlowPart<T>&, T, const Gain<T>&, const RowEnds<T>&);
 TUTTI_INSTANTIATE(double)
 TUTTI_INSTANTIATE(float)
 #undef TUTTI_INSTANTIATE

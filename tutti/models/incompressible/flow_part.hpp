@@ -13,15 +13,26 @@
 
 namespace tutti::incompressible {
 
+/// Widths of cells by direction, unrounded, for sums over volumes.
+struct CellWidths {
+  const double* width[3] = {};
+  Lid first[3] = {};
+  TUTTI_HD double volume(const Lid (&at)[3]) const {
+    return width[0][at[0] - first[0]] * width[1][at[1] - first[1]] * width[2][at[2] - first[2]];
+  }
+};
+
 /// Lengths of a part's cells, on its device.
 template <class T>
 struct PartGrid {
   PartGrid() = default;
   PartGrid(Stream& stream, const BoxGrid& whole, const BoxArray& layout);
   GridView<T> view() const;
+  CellWidths cell_widths() const;
 
   BoxArray array;
   std::array<Buffer<T>, 3> inverse_widths, inverse_distances, shares;
+  std::array<Buffer<double>, 3> widths;
   bool equal_along_x = false;  ///< every array of lengths along x holds one value
 };
 
@@ -89,6 +100,13 @@ struct RowEnds {
   bool any() const { return lower.cell != lower.nowhere || upper.cell != upper.nowhere; }
 };
 
+/// What a component gains everywhere.
+template <class T>
+struct Gain {
+  int c = -1;  ///< -1: none does
+  T by = 0;
+};
+
 // What passes over cells of a part do; `ends`: as far as they set them.
 
 /// u* and the new scalars.
@@ -98,11 +116,8 @@ void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, 
 /// rhs = div u* / dt.
 template <class T>
 void pressure_right_hand_side(Kernels& to, FlowPart<T>& part, T dt);
-/// u = u* - dt grad p.
+/// u = u* - dt grad p, and what keeps a mass flow.
 template <class T>
-void correct(Kernels& to, FlowPart<T>& part, T dt, const RowEnds<T>& ends = {});
-/// u_c += by, everywhere.
-template <class T>
-void shift_velocity(Kernels& to, FlowPart<T>& part, int c, T by);
+void correct(Kernels& to, FlowPart<T>& part, T dt, const Gain<T>& gain = {}, const RowEnds<T>& ends = {});
 
 }  // namespace tutti::incompressible

@@ -102,7 +102,7 @@ void PartPlanner::grid() {
   for (const FlowScalar& scalar : flow_.scalars)
     for (const Expression& e : {scalar.initial, scalar.source})
       longest = std::max(longest, static_cast<Size>(e.steps().size()));
-  array("lengths of cells", 2 * lines * value_bytes_);
+  array("lengths of cells", lines * (3 * value_bytes_ + static_cast<Size>(sizeof(double))));
   array("values at the ends",
         2 * lines * static_cast<Size>(sizeof(double)) + steps * static_cast<Size>(sizeof(FormulaStep)));
   array("while formulas are evaluated",
@@ -258,7 +258,7 @@ Size values_besides_pressure(const FlowCase& flow) {
   if (flow.has_temperature) --values;
   if (flow.is_forced() || flow.subgrid != SubgridModel::none) values += 3;
   if (flow.subgrid != SubgridModel::none) values += (3 + 1) + (3 + 1 + 3) + (flow.is_forced() ? 3 : 0);
-  if (flow.bulk) values += 1 + 2;
+  if (flow.bulk) ++values;
   for (const FlowScalar& scalar : flow.scalars)
     if (!scalar.source.is_constant()) ++values;
   return values;

@@ -184,7 +184,11 @@ void FlowModel<T>::make_passes() {
   scalar_halo_ = halo(faces, 1);
   if (flow_.subgrid != SubgridModel::none) eddy_halo_ = halo(rings, 1);
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer) {
-    const auto cells = [&](std::size_t p, int d) { return ends_[p].cells(d); };
+    // Ends are filled all together, scalars then direction after direction.
+    const bool of_scalars = transfer == intermediate_halo_.get() && !flow_.scalars.empty();
+    const auto cells = [&](std::size_t p, int d) {
+      return d == 0 ? ends_[p].cells() : of_scalars ? ends_[p].cells(d) : 0;
+    };
     auto made = std::make_unique<Pass>(
         name, *devices_.threads, domain_.streams,
         transfer != nullptr ? box_pass_parts(domain_.parts, cells) : whole_pass_parts(domain_.parts), transfer,
@@ -275,15 +279,14 @@ void FlowModel<T>::exchange_all(double time) {
   for (std::size_t s = 0; s < flow_.scalars.size(); ++s)
     exchange_scalar([s](FlowPart<T>& part) -> Buffer<T>& { return part.scalars[s].now; });
   exchange_scalar([](FlowPart<T>& part) -> Buffer<T>& { return part.p; });
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    for (int d = 0; d < 3; ++d) {
-      Kernels fill;
-      fill_pressure(fill, domain_.arrays[p], parts_[p].p.data(), ends_[p], d);
-      fill_velocity(fill, parts_[p], ends_[p], d, time, T(0));
-      fill_scalars(fill, parts_[p], ends_[p], d, time);
-      fill.enqueue(stream(p), {}, {0, ends_[p].cells(d)});
-      stream(p).synchronize();
-    }
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    Kernels fill;
+    fill_pressure(fill, parts_[p], ends_[p]);
+    fill_velocity(fill, parts_[p], ends_[p], time, T(0));
+    for (int d = 0; d < 3; ++d) fill_scalars(fill, parts_[p], ends_[p], d, time, false);
+    fill.enqueue(stream(p), {}, {0, ends_[p].cells()});
+    stream(p).synchronize();
+  }
 }
 
 template <class T>

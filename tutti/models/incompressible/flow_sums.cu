@@ -24,15 +24,9 @@ struct OwnedCell {
 };
 
 template <class T>
-TUTTI_HD double volume(const GridView<T>& g, const OwnedCell& cell) {
-  double v = 1;
-  for (int d = 0; d < 3; ++d) v /= static_cast<double>(g.line[d].width(cell.at[d]));
-  return v;
-}
-
-template <class T>
 struct Energy {
   GridView<T> g;
+  CellWidths widths;
   CellBox box;
   VelocityView<T> u;
   TUTTI_HD double operator()(Lid r) const {
@@ -42,17 +36,18 @@ struct Energy {
       const double lower = static_cast<double>(u[c][cell.n - g.stride(c)]), upper = static_cast<double>(u[c][cell.n]);
       sum += 0.5 * (lower * lower + upper * upper);
     }
-    return volume(g, cell) * sum;
+    return widths.volume(cell.at) * sum;
   }
 };
 template <class T>
 struct Amount {
-  GridView<T> g;
+  BoxArray array;
+  CellWidths widths;
   CellBox box;
   const T* scalar;  ///< null: 1
   TUTTI_HD double operator()(Lid r) const {
-    const OwnedCell cell(g.array, box, r);
-    return volume(g, cell) * (scalar != nullptr ? static_cast<double>(scalar[cell.n]) : 1);
+    const OwnedCell cell(array, box, r);
+    return widths.volume(cell.at) * (scalar != nullptr ? static_cast<double>(scalar[cell.n]) : 1);
   }
 };
 /// At both faces of a cell: what flows in at a lower end belongs to no cell.
@@ -130,6 +125,7 @@ struct Edges {
 template <class T>
 struct SquaredGradient {
   Edges<T> edges;
+  CellWidths widths;
   CellBox box;
   TUTTI_HD double operator()(Lid r) const {
     const GridView<T>& g = edges.g;
@@ -146,12 +142,13 @@ struct SquaredGradient {
           sum += 0.25 * across * across;
         }
     }
-    return volume(g, cell) * sum;
+    return widths.volume(cell.at) * sum;
   }
 };
 template <class T>
 struct SquaredCurl {
   Edges<T> edges;
+  CellWidths widths;
   CellBox box;
   TUTTI_HD double operator()(Lid r) const {
     const OwnedCell cell(edges.g.array, box, r);
@@ -164,7 +161,7 @@ struct SquaredCurl {
         sum += 0.25 * curl * curl;
       }
     }
-    return volume(edges.g, cell) * sum;
+    return widths.volume(cell.at) * sum;
   }
 };
 
@@ -251,20 +248,20 @@ Range owned(const FlowPart<T>& part) {
 
 template <class T>
 ExactSum energy_sum(Stream& stream, FlowPart<T>& part) {
-  return exact_sum(stream, owned(part), Energy<T>{part.grid.view(), part.box, part.velocity()});
+  return exact_sum(stream, owned(part), Energy<T>{part.grid.view(), part.grid.cell_widths(), part.box, part.velocity()});
 }
 template <class T>
 ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s) {
-  return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, part.scalars[s].now.data()});
+  return exact_sum(stream, owned(part), Amount<T>{part.grid.array, part.grid.cell_widths(), part.box, part.scalars[s].now.data()});
 }
 template <class T>
 Pending<SumAndLargest> start_intermediate_sum(Stream& stream, FlowPart<T>& part, int c) {
   const T* const values = part.intermediate[static_cast<std::size_t>(c)].data();
-  return start_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, values});
+  return start_sum(stream, owned(part), Amount<T>{part.grid.array, part.grid.cell_widths(), part.box, values});
 }
 template <class T>
 ExactSum volume_sum(Stream& stream, FlowPart<T>& part) {
-  return exact_sum(stream, owned(part), Amount<T>{part.grid.view(), part.box, nullptr});
+  return exact_sum(stream, owned(part), Amount<T>{part.grid.array, part.grid.cell_widths(), part.box, nullptr});
 }
 template <class T>
 double largest_velocity(Stream& stream, FlowPart<T>& part) {
@@ -289,11 +286,11 @@ double largest_divergence(Stream& stream, FlowPart<T>& part) {
 
 template <class T>
 ExactSum squared_gradient_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends) {
-  return exact_sum(stream, owned(part), SquaredGradient<T>{{part.grid.view(), part.velocity(), ends}, part.box});
+  return exact_sum(stream, owned(part), SquaredGradient<T>{{part.grid.view(), part.velocity(), ends}, part.grid.cell_widths(), part.box});
 }
 template <class T>
 ExactSum squared_curl_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends) {
-  return exact_sum(stream, owned(part), SquaredCurl<T>{{part.grid.view(), part.velocity(), ends}, part.box});
+  return exact_sum(stream, owned(part), SquaredCurl<T>{{part.grid.view(), part.velocity(), ends}, part.grid.cell_widths(), part.box});
 }
 template <class T>
 double largest_square(Stream& stream, FlowPart<T>& part) {

@@ -6,6 +6,7 @@
 #include "tests/unit/base/mpi_environment.hpp"
 #include "tutti/exchange/box_pieces.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/partition/split_box.hpp"
 
 namespace tutti::incompressible {
@@ -72,6 +73,13 @@ INSTANTIATE_TEST_SUITE_P(
         PlannedCase{"direct in pieces",
                     "[grid]\ncells = [20, 18, 16]\n[fluid]\nviscosity = 0.01\n[pressure]\npieces = 3\n" + lid},
         PlannedCase{"one part", "[grid]\ncells = [20, 18, 16]\n[fluid]\nviscosity = 0.01\n" + lid, "fake:1"},
+        PlannedCase{"between walls, stretched",
+                    "[grid]\ncells = [20, 18, 16]\nstretch = [0, 1.5, 0]\n[fluid]\nviscosity = 0.01\n" + lid},
+        PlannedCase{"between walls, stretched, blocks",
+                    "[grid]\ncells = [20, 18, 16]\nstretch = [0, 1.5, 0]\n[fluid]\nviscosity = 0.01\n[partition]\n"
+                    "cut = \"blocks\"\n" +
+                        lid,
+                    "fake:3,cpu"},
         PlannedCase{"flat", "[grid]\ncells = [40, 30, 1]\n[fluid]\nviscosity = 0.01\n" + lid},
         PlannedCase{"jacobi in float",
                     "[grid]\ncells = [24, 20, 16]\n[fluid]\nviscosity = 0.01\n[numerics]\nprecision = "
@@ -166,6 +174,19 @@ TEST(CountTransfer, IsWhatCellsSay) {
         same(planes, all, part, false);
       }
     }
+}
+
+TEST(EliminationAxis, IsYWhereThatSparesMatrices) {
+  const auto axis = [](const char* grid) {
+    return elimination_axis(read_flow_case(read_plan(fmt::format("[grid]\n{}\n[fluid]\nviscosity = 1\n", grid))));
+  };
+  EXPECT_EQ(axis("cells = [16, 16, 16]"), 2);
+  EXPECT_EQ(axis("cells = [16, 16, 16]\nstretch = [0, 0, 1]"), 2);
+  EXPECT_EQ(axis("cells = [16, 16, 16]\nstretch = [0, 1, 0]"), 1);
+  EXPECT_EQ(axis("cells = [16, 17, 16]"), 1) << "an odd number of cells has no fast transform";
+  EXPECT_EQ(axis("cells = [16, 16, 16]\nstretch = [0, 1, 1]"), 2);
+  EXPECT_EQ(axis("cells = [16, 16, 1]"), 1);
+  EXPECT_EQ(axis("cells = [16, 1, 16]\nstretch = [1, 0, 0]"), 2);
 }
 
 TEST(FlowCounts, OfAStep) {

@@ -139,17 +139,23 @@ struct Correct {
   VelocityView<T> intermediate, u;
   const T* p;
   T dt;
+  Gain<T> gain;
   RowEnds<T> ends;
-  TUTTI_HD static T value(T from, T dt, T p, T p_next, T distance) { return from - dt * (p_next - p) * distance; }
+  template <int C>
+  TUTTI_HD T value(T from, T p_here, T p_next, T distance) const {
+    const T projected = from - dt * (p_next - p_here) * distance;
+    return gain.c == C ? projected + gain.by : projected;
+  }
   template <int C>
   TUTTI_HD void component(Lid n, const Lid (&at)[3], Lid count) const {
     const MetricAlong<C, T> distance(g.line[C].inverse_distance + (at[C] - g.line[C].first));
     const Lid stride = g.stride(C);
     const T *const from = intermediate[C] + n, *const pressure = p + n;
-    const T length = dt;
+    const Correct own = *this;  // what the loop reads must not lie where it might write
     T* const to = u.c[C] + n;
     TUTTI_NO_ALIASES
-    for (Lid i = 0; i < count; ++i) to[i] = value(from[i], length, pressure[i], pressure[i + stride], distance(i));
+    for (Lid i = 0; i < count; ++i)
+      to[i] = own.template value<C>(from[i], pressure[i], pressure[i + stride], distance(i));
   }
   /// At and beyond the end beside cell n, whose new velocity along it is v, w.
   TUTTI_HD void fill_lower(Lid n, T v, T w) const {
@@ -201,8 +207,8 @@ DivideDivergence<T> divergence_pass(FlowPart<T>& part, T dt) {
   return {part.grid.view(), part.intermediate_velocity(), part.rhs.data(), T(1) / dt};
 }
 template <class T>
-Correct<T> correction_pass(FlowPart<T>& part, T dt, const RowEnds<T>& ends = {}) {
-  return {part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt, ends};
+Correct<T> correction_pass(FlowPart<T>& part, T dt, const Gain<T>& gain = {}, const RowEnds<T>& ends = {}) {
+  return {part.grid.view(), part.intermediate_velocity(), part.velocity(), part.p.data(), dt, gain, ends};
 }
 
 }  // namespace tutti::incompressible

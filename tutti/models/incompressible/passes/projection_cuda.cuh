@@ -96,9 +96,10 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     const T z = pass.g.line[2].distance(k), east = east_of(p, here.p_edge, lane);
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
-      here.u[c] = pass.value(here.u[c], pass.dt, p[c], c + 1 < cells ? p[(c + 1) % cells] : east, x.distance(c + 1));
-      here.v[c] = pass.value(here.v[c], pass.dt, p[c], here.p_north[c], y);
-      here.w[c] = pass.value(here.w[c], pass.dt, p[c], here.p_above[c], z);
+      const T p_east = c + 1 < cells ? p[(c + 1) % cells] : east;
+      here.u[c] = pass.template value<0>(here.u[c], p[c], p_east, x.distance(c + 1));
+      here.v[c] = pass.template value<1>(here.v[c], p[c], here.p_north[c], y);
+      here.w[c] = pass.template value<2>(here.w[c], p[c], here.p_above[c], z);
     }
     own.store(pass.u.c[0] + n, here.u);
     own.store(pass.u.c[1] + n, here.v);

@@ -6,16 +6,14 @@ template <class T>
 PressureEnds<T>::PressureEnds(const PressureProblem<T>& problem)
     : problem_(problem),
       pass_("pressure", problem.threads, problem.domain.streams,
-            box_pass_parts(problem.domain.parts, [&](std::size_t p, int d) { return problem.ends[p].cells(d); }),
+            box_pass_parts(problem.domain.parts,
+                           [&](std::size_t p, int d) { return d == 0 ? problem.ends[p].cells() : 0; }),
             static_cast<BoxTransfer<T>*>(nullptr), problem.overlap) {}
 
 template <class T>
 void PressureEnds<T>::fill() {
   pass_.run([](std::size_t, Kernels&) {},
-            [this](std::size_t p, int d, Kernels& to) {
-              FlowPart<T>& part = problem_.parts[p];
-              fill_pressure(to, part.grid.array, part.p.data(), problem_.ends[p], d);
-            });
+            [this](std::size_t p, int, Kernels& to) { fill_pressure(to, problem_.parts[p], problem_.ends[p]); });
 }
 
 template <class T>

@@ -54,7 +54,7 @@ class Relaxation final : public PressureSolver<T> {
     for (const CellBox& box : domain.parts.boxes) wanted.push_back(faces_around(box));
     transfer_ = std::make_unique<BoxTransfer<T>>(problem.comm, domain.parts, wanted, domain.arrays, domain.arrays, true,
                                                  domain.streams, 1, &domain.routing);
-    const auto cells = [this](std::size_t p, int d) { return jacobi_ ? 0 : problem_.ends[p].cells(d); };
+    const auto cells = [this](std::size_t p, int d) { return jacobi_ || d > 0 ? 0 : problem_.ends[p].cells(); };
     sweep_ = std::make_unique<Pass>(jacobi_ ? "Jacobi" : "red-black", problem.threads, domain.streams,
                                     box_pass_parts(domain.parts, cells), transfer_.get(), problem.overlap);
     mirrors_ = mirrors<T>(problem.flow);
@@ -151,10 +151,7 @@ class Relaxation final : public PressureSolver<T> {
           to.add(on_cells<T>(RedBlackSweep<T, GridView>{part.grid.view(), part.p.data(), part.rhs.data(),
                                                         static_cast<T>(omega_), colour}));
         },
-        [&](std::size_t p, int d, Kernels& to) {
-          FlowPart<T>& part = problem_.parts[p];
-          fill_pressure(to, part.grid.array, part.p.data(), problem_.ends[p], d);
-        });
+        [&](std::size_t p, int, Kernels& to) { fill_pressure(to, problem_.parts[p], problem_.ends[p]); });
   }
 
   void fail_to_converge(double scale) {
