@@ -65,7 +65,8 @@ Size differing(const std::vector<T>& a, const std::vector<T>& b) {
   return count;
 }
 
-/// div u* / dt that the transform finds itself, in planes across z and across y, the box's second direction then being z.
+/// div u* / dt that the transform finds itself, in planes across z and across y, the box's second direction then being
+/// z.
 template <class T>
 void divide(Stream& stream, DirectGpu<T>& direct, const Box& box, const LineTransform<T>& x_to,
             const LineTransform<T>& y_to) {
@@ -101,7 +102,8 @@ void divide(Stream& stream, DirectGpu<T>& direct, const Box& box, const LineTran
     for (const Range range : {Range{0, nz / 3}, Range{nz / 3, nz}})
       direct.divide_to_modes(stream, of_gpu, values.data(), range);
     download(stream, std::span<T>(got), values);
-    EXPECT_EQ(differing(got, expected), 0) << "divergence to modes, planes across " << "xyz"[axis];
+    EXPECT_EQ(differing(got, expected), 0) << "divergence to modes, planes across "
+                                           << "xyz"[axis];
   }
 }
 

@@ -49,8 +49,8 @@ class PressureSetup {
         devices_(open(comm, device_list)),
         options_(parse(case_text(box, more))),
         flow_(read_flow_case(options_)),
-        domain_(
-            make_box_domain({comm, devices_, options_, std::filesystem::temp_directory_path(), phases_}, flow_.grid, {}, cut_order(flow_))) {
+        domain_(make_box_domain({comm, devices_, options_, std::filesystem::temp_directory_path(), phases_}, flow_.grid,
+                                {}, cut_order(flow_))) {
     comm.together([&] {
       for (std::size_t p = 0; p < domain_.mine(); ++p) {
         Stream& stream = *domain_.streams[p].compute;

@@ -47,16 +47,16 @@ TUTTI_HD inline EndCell end_cell_along(const BoxArray& array, const EndsView& en
   return cell;
 }
 
-TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r) {
-  return ends.direction == 0   ? end_cell_along<0>(array, ends, r, false)
-         : ends.direction == 1 ? end_cell_along<1>(array, ends, r, false)
-                               : end_cell_along<2>(array, ends, r, false);
+TUTTI_HD inline EndCell end_cell(const BoxArray& array, const EndsView& ends, Lid r, bool around = false) {
+  return ends.direction == 0   ? end_cell_along<0>(array, ends, r, around)
+         : ends.direction == 1 ? end_cell_along<1>(array, ends, r, around)
+                               : end_cell_along<2>(array, ends, r, around);
 }
 /// use(direction, cell) for cell r of those beyond all ends; `direction`: a std::integral_constant.
 template <class Use>
 TUTTI_HD inline void with_end_cell(const BoxArray& array, const BoxEndsView& ends, Lid r, const Use& use) {
   if (r < ends.cells[0])
-    return use(std::integral_constant<int, 0>(), end_cell_along<0>(array, ends.along[0], r, ends.around_x));
+    return use(std::integral_constant<int, 0>(), end_cell_along<0>(array, ends.along[0], r, false));
   r -= ends.cells[0];
   if (r < ends.cells[1])
     return use(std::integral_constant<int, 1>(), end_cell_along<1>(array, ends.along[1], r, false));
@@ -142,66 +142,35 @@ struct FillScalar {
 template <class T>
 struct FillVelocity {
   BoxArray array;
-  BoxEndsView ends;
-  VelocityView<T> u, intermediate;
-  const T* p;
+  EndsView ends;
+  VelocityView<T> u;
+  const T *intermediate, *p;  ///< intermediate: its normal component
+  Lid stride;
   double time;
   T dt;
+  bool around;
   TUTTI_HD void operator()(Lid r) const {
-    with_end_cell(array, ends, r, [this](auto d, const EndCell& cell) {
-      const EndView& end = ends.along[d].end[cell.end];
-      u.c[0][cell.ghost] = value<0, 2>(cell);
-      u.c[1][cell.ghost] = value<1, 2>(cell);
-      u.c[2][cell.ghost] = value<2, 2>(cell);
-      if (end.upper && end.velocity != VelocityEnd::outflow)
-        u.c[d][cell.inner] = through<T>(array, ends.along[d], cell, time);
-    });
-  }
-
- private:
-  /// Component c in a cell, by what directions d and below have set: from the cell before the end that it is beyond. No
-  /// value is read that another thread writes.
-  template <int c, int d>
-  TUTTI_HD T value(EndCell at) const {
-    if constexpr (d < 0) {
-      return u.c[c][array.at(at.at[0], at.at[1], at.at[2])];
-    } else {
-      const EndsView& of = ends.along[d];
-      at.end = end_before(of, at.at[d]);
-      if (at.end >= 0) {
-        const EndView& end = of.end[at.end];
-        if (c == d && !(end.upper && end.velocity == VelocityEnd::outflow)) return across<c, d>(at, T(0));
-        EndCell inner = at;
-        inner.at[d] = end.inner;
-        return across<c, d>(at, value<c, d - 1>(inner));
-      }
-      if constexpr (c == d) {
-        at.end = upper_face(of, at.at[d]);
-        if (at.end >= 0) return through<T>(array, of, at, time);
-      }
-      return value<c, d - 1>(at);
-    }
-  }
-  /// The upper end that a cell's upper face lies on, where what flows through is given.
-  TUTTI_HD static int upper_face(const EndsView& of, Lid i) {
-    for (int e = 0; e < of.count; ++e)
-      if (of.end[e].upper && i == of.end[e].inner && of.end[e].velocity != VelocityEnd::outflow) return e;
-    return -1;
-  }
-  /// Beyond the end in direction d, `inner` before it, where that counts.
-  template <int c, int d>
-  TUTTI_HD T across(const EndCell& cell, T inner) const {
-    const EndsView& of = ends.along[d];
-    const EndView& end = of.end[cell.end];
+    const EndCell cell = end_cell(array, ends, r, around);
+    const EndView& end = ends.end[cell.end];
     const bool open = end.velocity == VelocityEnd::outflow;
-    if constexpr (c == d) {
-      if (!open) return through<T>(array, of, cell, time);
-      if (end.upper) return inner;
-      const Lid ghost = array.at(cell.at[0], cell.at[1], cell.at[2]), before = ghost + array.stride(d);
-      return intermediate[d][ghost] - dt * (p[before] - p[ghost]) / static_cast<T>(end.distance);
-    } else {
-      if (end.velocity == VelocityEnd::free_slip || open) return inner;
-      return T(2) * static_cast<T>(value_at(array, of, cell, end.value[c], c, time)) - inner;
+    for (int c = 0; c < 3; ++c) {
+      T* q = u.c[c];
+      if (c == ends.direction) {
+        if (end.upper) {
+          if (!open) q[cell.inner] = through<T>(array, ends, cell, time);
+          q[cell.ghost] = q[cell.inner];
+        } else if (open) {
+          q[cell.ghost] =
+              intermediate[cell.ghost] - dt * (p[cell.inner] - p[cell.ghost]) / static_cast<T>(end.distance);
+        } else {
+          q[cell.ghost] = through<T>(array, ends, cell, time);
+        }
+      } else if (end.velocity == VelocityEnd::free_slip || open) {
+        q[cell.ghost] = q[cell.inner];
+      } else {
+        const T value = static_cast<T>(value_at(array, ends, cell, end.value[c], c, time));
+        q[cell.ghost] = T(2) * value - q[cell.inner];
+      }
     }
   }
 };
@@ -431,13 +400,11 @@ void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions&
 }
 
 template <class T>
-void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time, T dt, bool x_done) {
-  BoxEndsView all = ends.all();
-  all.around_x = x_done;
-  if (x_done) all.cells[0] = ends.cells_around(0);
-  to.add(on_rows(FillVelocity<T>{part.grid.array, all, part.velocity(), part.intermediate_velocity(), part.p.data(),
-                                 time, dt},
-                 all.count()));
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
+                   bool around) {
+  to.add(on_rows(FillVelocity<T>{part.grid.array, ends.view(d), part.velocity(), part.intermediate[d].data(),
+                                 part.p.data(), part.grid.array.stride(d), time, dt, around},
+                 around ? ends.cells_around(d) : ends.cells(d)));
 }
 
 template <class T>
@@ -517,7 +484,7 @@ void evaluate_field(Stream& stream, const BoxGrid& grid, const BoxArray& array, 
 
 #define TUTTI_INSTANTIATE(T)                                                                                         \
   template void fill_intermediate(Kernels&, FlowPart<T>&, const BoundaryConditions&, double, bool);                  \
-  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, double, T, bool);                   \
+  template void fill_velocity(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, T, bool);              \
   template RowEnds<T> BoundaryConditions::row_ends() const;                                                          \
   template void fill_scalars(Kernels&, FlowPart<T>&, const BoundaryConditions&, int, double, bool);                  \
   template void fill_scalar(Kernels&, FlowPart<T>&, std::size_t, T*, const BoundaryConditions&, int, double);        \

@@ -38,12 +38,10 @@ struct EndsView {
   const double* faces[3] = {};
 };
 
-/// All ends that a part touches. Ghosts are set as if direction after direction, x first: one beyond several ends from
-/// that before the last of these.
+/// All ends that a part touches.
 struct BoxEndsView {
   EndsView along[3];
   Lid cells[3] = {0, 0, 0};  ///< to fill in each direction
-  bool around_x = false;     ///< of those in x only the ones that cells_around() counts
   Lid count() const { return cells[0] + cells[1] + cells[2]; }
 };
 
@@ -83,11 +81,6 @@ class BoundaryConditions {
 template <class T>
 void fill_intermediate(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time,
                        bool x_done = false);
-/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. x_done: those in x are set, but for
-/// the cells that cells_around() counts.
-template <class T>
-void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, double time, T dt,
-                   bool x_done = false);
 /// p beyond the ends: no gradient, or at an outflow p = 0.
 template <class T>
 void fill_pressure(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends);
@@ -97,6 +90,12 @@ void fill_eddy_viscosity(Kernels& to, FlowPart<T>& part, const BoundaryCondition
 
 // The same in direction d: rows are [0, cells(d)).
 
+/// Velocity at and beyond the ends; what an outflow lets through is u* - dt grad p. around: only those cells that
+/// cells_around() counts. A value beyond several ends follows from that before the last of them; to find it at once,
+/// in one kernel for all directions, is four times as slow on a GPU.
+template <class T>
+void fill_velocity(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, T dt,
+                   bool around = false);
 /// Scalars beyond the ends, now or after the step.
 template <class T>
 void fill_scalars(Kernels& to, FlowPart<T>& part, const BoundaryConditions& ends, int d, double time, bool next);

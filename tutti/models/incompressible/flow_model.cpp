@@ -105,8 +105,7 @@ Pending<T> FlowModel<T>::start_bulk_gain() {
   if (!flow_.bulk) return [] { return T(0); };
   std::vector<Pending<SumAndLargest>> of_parts;
   for (std::size_t p = 0; p < parts_.size(); ++p)
-    if (!parts_[p].box.empty())
-      of_parts.push_back(start_intermediate_sum(stream(p), parts_[p], flow_.bulk->direction));
+    if (!parts_[p].box.empty()) of_parts.push_back(start_intermediate_sum(stream(p), parts_[p], flow_.bulk->direction));
   return [this, of_parts = std::move(of_parts)] {
     ExactSum sum;
     for (const Pending<SumAndLargest>& of_part : of_parts) sum.merge(of_part().sum);
@@ -154,11 +153,10 @@ void FlowModel<T>::correct_velocity(double time, double dt, T gain) {
   const T length = static_cast<T>(dt);
   const Gain<T> added{flow_.bulk ? flow_.bulk->direction : -1, gain};
   correct_->run(
-      [&](std::size_t p, Kernels& to) {
-        correct(to, parts_[p], length, added, ends_[p].template row_ends<T>());
-      },
-      [&](std::size_t p, int, Kernels& to) {
-        fill_velocity(to, parts_[p], ends_[p], read, length, ends_[p].template row_ends<T>().any());
+      [&](std::size_t p, Kernels& to) { correct(to, parts_[p], length, added, ends_[p].template row_ends<T>()); },
+      [&](std::size_t p, int d, Kernels& to) {
+        const bool done = d == 0 && ends_[p].template row_ends<T>().any();
+        fill_velocity(to, parts_[p], ends_[p], d, read, length, done);
       });
 }
 

@@ -8,8 +8,8 @@
 #include "tutti/device/zeros.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_plan.hpp"
-#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/flow_sums.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/turbulence/subgrid.hpp"
 
 namespace tutti::incompressible {
@@ -96,13 +96,11 @@ FlowModel<T>::FlowModel(const ModelSetup& setup)
   setup.phases.begin("allocate");
   comm_.together([&] { allocate(); });
   make_passes();
-  if (flow_.bulk)
-    volume_ = sum_over_parts([](Stream& on, FlowPart<T>& part) { return volume_sum(on, part); });
+  if (flow_.bulk) volume_ = sum_over_parts([](Stream& on, FlowPart<T>& part) { return volume_sum(on, part); });
   if (flow_.profiles) profiles_.emplace(flow_);
   setup.phases.begin("pressure");
-  solver_ = make_pressure_solver<T>(
-      {comm_, *devices_.threads, domain_, flow_, parts_, ends_, parse_overlap(options_.text("devices.overlap")),
-       adapts_every() > 0});
+  solver_ = make_pressure_solver<T>({comm_, *devices_.threads, domain_, flow_, parts_, ends_,
+                                     parse_overlap(options_.text("devices.overlap")), adapts_every() > 0});
   make_diffusion();
   if (flow_.pressure != PressureMethod::jacobi && options_.flag("pressure.check")) {
     setup.phases.begin("check");
@@ -184,10 +182,13 @@ void FlowModel<T>::make_passes() {
   scalar_halo_ = halo(faces, 1);
   if (flow_.subgrid != SubgridModel::none) eddy_halo_ = halo(rings, 1);
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer) {
-    // Ends are filled all together, scalars then direction after direction.
-    const bool of_scalars = transfer == intermediate_halo_.get() && !flow_.scalars.empty();
+    // Most are filled all together, velocities and scalars direction after direction.
+    const bool one_by_one =
+        (transfer == intermediate_halo_.get() && !flow_.scalars.empty()) || transfer == velocity_halo_.get();
     const auto cells = [&](std::size_t p, int d) {
-      return d == 0 ? ends_[p].cells() : of_scalars ? ends_[p].cells(d) : 0;
+      return transfer == velocity_halo_.get() || (one_by_one && d > 0) ? ends_[p].cells(d)
+             : d == 0                                                  ? ends_[p].cells()
+                                                                       : 0;
     };
     auto made = std::make_unique<Pass>(
         name, *devices_.threads, domain_.streams,
@@ -282,9 +283,13 @@ void FlowModel<T>::exchange_all(double time) {
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     Kernels fill;
     fill_pressure(fill, parts_[p], ends_[p]);
-    fill_velocity(fill, parts_[p], ends_[p], time, T(0));
-    for (int d = 0; d < 3; ++d) fill_scalars(fill, parts_[p], ends_[p], d, time, false);
     fill.enqueue(stream(p), {}, {0, ends_[p].cells()});
+    for (int d = 0; d < 3; ++d) {
+      Kernels along;
+      fill_velocity(along, parts_[p], ends_[p], d, time, T(0));
+      fill_scalars(along, parts_[p], ends_[p], d, time, false);
+      along.enqueue(stream(p), {}, {0, ends_[p].cells(d)});
+    }
     stream(p).synchronize();
   }
 }

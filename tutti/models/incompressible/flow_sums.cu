@@ -248,11 +248,13 @@ Range owned(const FlowPart<T>& part) {
 
 template <class T>
 ExactSum energy_sum(Stream& stream, FlowPart<T>& part) {
-  return exact_sum(stream, owned(part), Energy<T>{part.grid.view(), part.grid.cell_widths(), part.box, part.velocity()});
+  return exact_sum(stream, owned(part),
+                   Energy<T>{part.grid.view(), part.grid.cell_widths(), part.box, part.velocity()});
 }
 template <class T>
 ExactSum scalar_sum(Stream& stream, FlowPart<T>& part, std::size_t s) {
-  return exact_sum(stream, owned(part), Amount<T>{part.grid.array, part.grid.cell_widths(), part.box, part.scalars[s].now.data()});
+  return exact_sum(stream, owned(part),
+                   Amount<T>{part.grid.array, part.grid.cell_widths(), part.box, part.scalars[s].now.data()});
 }
 template <class T>
 Pending<SumAndLargest> start_intermediate_sum(Stream& stream, FlowPart<T>& part, int c) {
@@ -286,11 +288,13 @@ double largest_divergence(Stream& stream, FlowPart<T>& part) {
 
 template <class T>
 ExactSum squared_gradient_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends) {
-  return exact_sum(stream, owned(part), SquaredGradient<T>{{part.grid.view(), part.velocity(), ends}, part.grid.cell_widths(), part.box});
+  return exact_sum(stream, owned(part),
+                   SquaredGradient<T>{{part.grid.view(), part.velocity(), ends}, part.grid.cell_widths(), part.box});
 }
 template <class T>
 ExactSum squared_curl_sum(Stream& stream, FlowPart<T>& part, const WallEnds& ends) {
-  return exact_sum(stream, owned(part), SquaredCurl<T>{{part.grid.view(), part.velocity(), ends}, part.grid.cell_widths(), part.box});
+  return exact_sum(stream, owned(part),
+                   SquaredCurl<T>{{part.grid.view(), part.velocity(), ends}, part.grid.cell_widths(), part.box});
 }
 template <class T>
 double largest_square(Stream& stream, FlowPart<T>& part) {

@@ -43,7 +43,7 @@ TEST_P(FlowPlan, IsWhatTheModelTakes) {
   const FlowCase flow = read_flow_case(options);
   std::vector<FlowPartPlan> plans;
   {
-    BoxDomain domain(flow.grid, true);
+    BoxDomain domain(flow.grid, cut_order(flow), true);
     make_domain(domain, setup, {});
     for (std::size_t p = 0; p < domain.mine(); ++p)
       plans.push_back(plan_part(options, flow, domain, p, planned_sweeps(flow)));

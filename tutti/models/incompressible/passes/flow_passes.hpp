@@ -141,9 +141,10 @@ struct Correct {
   T dt;
   Gain<T> gain;
   RowEnds<T> ends;
+  TUTTI_HD static T value(T from, T dt, T p, T p_next, T distance) { return from - dt * (p_next - p) * distance; }
+  /// What component C gains.
   template <int C>
-  TUTTI_HD T value(T from, T p_here, T p_next, T distance) const {
-    const T projected = from - dt * (p_next - p_here) * distance;
+  TUTTI_HD T gained(T projected) const {
     return gain.c == C ? projected + gain.by : projected;
   }
   template <int C>
@@ -151,11 +152,14 @@ struct Correct {
     const MetricAlong<C, T> distance(g.line[C].inverse_distance + (at[C] - g.line[C].first));
     const Lid stride = g.stride(C);
     const T *const from = intermediate[C] + n, *const pressure = p + n;
-    const Correct own = *this;  // what the loop reads must not lie where it might write
+    const T length = dt, by = gain.by;
+    const bool gains = gain.c == C;
     T* const to = u.c[C] + n;
     TUTTI_NO_ALIASES
-    for (Lid i = 0; i < count; ++i)
-      to[i] = own.template value<C>(from[i], pressure[i], pressure[i + stride], distance(i));
+    for (Lid i = 0; i < count; ++i) {
+      const T projected = value(from[i], length, pressure[i], pressure[i + stride], distance(i));
+      to[i] = gains ? projected + by : projected;
+    }
   }
   /// At and beyond the end beside cell n, whose new velocity along it is v, w.
   TUTTI_HD void fill_lower(Lid n, T v, T w) const {

@@ -18,9 +18,9 @@ namespace tutti::incompressible {
 /// Planes that a block marches over.
 inline constexpr Lid fewest_march_planes = 4, max_march_planes = 128;
 
-/// How many planes of `planes` a block should take, at most `most` unless all blocks then run at a time, where blocks of
-/// a plane are `blocks`, `slots` of them run at a time and each reads `extra` planes more: the choice whose last blocks
-/// end first.
+/// How many planes of `planes` a block should take, at most `most`, or twice as many where all blocks then run at a
+/// time, if blocks of a plane are `blocks`, `slots` of them run at a time and each reads `extra` planes more: the
+/// choice whose last blocks end first.
 inline Lid planes_to_march(Gid blocks, Lid planes, Gid slots, Lid extra, Lid most = max_march_planes) {
   const Lid fewest = std::min(fewest_march_planes, most);
   Lid best = planes;
@@ -29,7 +29,7 @@ inline Lid planes_to_march(Gid blocks, Lid planes, Gid slots, Lid extra, Lid mos
     const Lid each = (planes + pieces - 1) / pieces;
     if (each < fewest && pieces > 1) break;
     const Gid waves = (blocks * ((planes + each - 1) / each) + slots - 1) / slots, time = waves * (each + extra);
-    if (each > most && pieces < planes && (waves > 1 || each > max_march_planes)) continue;
+    if (each > most && pieces < planes && (waves > 1 || each > 2 * most)) continue;
     if (time < least) {
       least = time;
       best = each;

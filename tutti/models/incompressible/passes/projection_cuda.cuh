@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
       const T p_east = c + 1 < cells ? p[(c + 1) % cells] : east;
-      here.u[c] = pass.template value<0>(here.u[c], p[c], p_east, x.distance(c + 1));
-      here.v[c] = pass.template value<1>(here.v[c], p[c], here.p_north[c], y);
-      here.w[c] = pass.template value<2>(here.w[c], p[c], here.p_above[c], z);
+      here.u[c] = pass.template gained<0>(pass.value(here.u[c], pass.dt, p[c], p_east, x.distance(c + 1)));
+      here.v[c] = pass.template gained<1>(pass.value(here.v[c], pass.dt, p[c], here.p_north[c], y));
+      here.w[c] = pass.template gained<2>(pass.value(here.w[c], pass.dt, p[c], here.p_above[c], z));
     }
     own.store(pass.u.c[0] + n, here.u);
     own.store(pass.u.c[1] + n, here.v);

@@ -34,7 +34,7 @@ class PressureSolver {
   virtual ~PressureSolver() = default;
   /// `scale`: times what is left of lap p - rhs it is the divergence that the tolerance is for.
   virtual void solve(double scale) = 0;
-  /// Can it find div u* / dt itself, where it reads it? u* has its ghosts then, and FlowPart::rhs stays as it is.
+  /// Is it to find div u* / dt itself, where it reads it? u* has its ghosts then, and FlowPart::rhs stays as it is.
   virtual bool divides() const { return false; }
   virtual void solve_divided(T dt) { (void)dt; }
   virtual std::string describe() const = 0;

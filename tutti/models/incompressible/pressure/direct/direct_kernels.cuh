@@ -288,8 +288,8 @@ struct DivergenceLines {
     const Lid n = g.array.at(at[0], at[1], at[2]);
     const T* const x = g.line[0].inverse_width + (at[0] - g.line[0].first);
     const T y = g.line[1].width(at[1]), z = g.line[2].width(at[2]);
-    return {pass.u[0] + n, pass.u[1] + n, pass.u[2] + n, x, g.stride(1), g.stride(2), __ldg(x), y, z, pass.inverse_dt,
-            rows.equal_x};
+    return {pass.u[0] + n,   pass.u[1] + n, pass.u[2] + n, x, g.stride(1), g.stride(2), __ldg(x), y, z,
+            pass.inverse_dt, rows.equal_x};
   }
 };
 
@@ -303,8 +303,7 @@ __global__ void __launch_bounds__(block_threads)
   const FastGroup<T> work{plan, values, min(1 << exponent, static_cast<int>(lines - first)), exponent};
   const int me = static_cast<int>(threadIdx.x);
   // Threads side by side read what lies side by side: along x points of a line, along y lines.
-  work.load(me, block_threads, axis == LineAxis::x,
-            [&](int line, Lid place) { return in.line(first + line)(place); });
+  work.load(me, block_threads, axis == LineAxis::x, [&](int line, Lid place) { return in.line(first + line)(place); });
   __syncthreads();
   Lid before = 1, twiddles = 0;
   for (int pass = 0; pass < plan.passes; ++pass) {
