@@ -259,12 +259,13 @@ struct FillMirrored {
   T* values;
   VelocityEnd negated;
   TUTTI_HD void operator()(Lid r) const {
-    with_end_cell(array, ends, r, [this](auto, const EndCell& cell) {
+    with_end_cell(array, ends, r, [this](auto counted, const EndCell& cell) {
       Lid at[3] = {cell.at[0], cell.at[1], cell.at[2]};
       bool negative = false;
       for (int d = 0; d < 3; ++d) {
         const int e = end_before(ends.along[d], at[d]);
         if (e < 0) continue;
+        if (d > counted) return;  // one beyond several ends is set where it is counted last
         at[d] = ends.along[d].end[e].inner;
         negative = negative != (ends.along[d].end[e].velocity == negated);
       }

@@ -107,6 +107,8 @@ Pending<T> FlowModel<T>::start_bulk_gain() {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     if (!parts_[p].box.empty()) of_parts.push_back(start_intermediate_sum(stream(p), parts_[p], flow_.bulk->direction));
   return [this, of_parts = std::move(of_parts)] {
+    // What is enqueued by now is for the devices to do while this waits.
+    for (std::size_t p = 0; p < parts_.size(); ++p) stream(p).release_held();
     ExactSum sum;
     for (const Pending<SumAndLargest>& of_part : of_parts) sum.merge(of_part().sum);
     const T gain = static_cast<T>(flow_.bulk->velocity - sum_over_ranks(comm_, sum) / volume_);

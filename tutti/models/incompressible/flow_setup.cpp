@@ -182,13 +182,11 @@ void FlowModel<T>::make_passes() {
   scalar_halo_ = halo(faces, 1);
   if (flow_.subgrid != SubgridModel::none) eddy_halo_ = halo(rings, 1);
   const auto pass = [&](const char* name, BoxTransfer<T>* transfer) {
-    // Most are filled all together, velocities and scalars direction after direction.
+    // Most ends are filled all together, those of velocity and scalars direction after direction.
     const bool one_by_one =
-        (transfer == intermediate_halo_.get() && !flow_.scalars.empty()) || transfer == velocity_halo_.get();
+        transfer == velocity_halo_.get() || (transfer == intermediate_halo_.get() && !flow_.scalars.empty());
     const auto cells = [&](std::size_t p, int d) {
-      return transfer == velocity_halo_.get() || (one_by_one && d > 0) ? ends_[p].cells(d)
-             : d == 0                                                  ? ends_[p].cells()
-                                                                       : 0;
+      return d == 0 ? ends_[p].cells() : one_by_one ? ends_[p].cells(d) : 0;
     };
     auto made = std::make_unique<Pass>(
         name, *devices_.threads, domain_.streams,

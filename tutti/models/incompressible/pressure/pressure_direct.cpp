@@ -387,7 +387,7 @@ void Direct<T>::make_passes() {
   if (!aligned_) gather_ = pass("to planes", whole_pass_parts(std::vector<Lid>(domain.mine())), {to_planes_.get()}, 1);
   forward_ = pass("to modes", in_pieces([&](std::size_t p, int n) { return units_of(p, planes_of[n][part(p)]); }),
                   behind_planes, unit_cost());
-  if (problem_.dt_changes) forward_->never_capture();
+  if (problem_.dt_changes && divides()) forward_->never_capture();
   columns_ = pass("columns", in_pieces([&](std::size_t p, int n) { return numbers_of(p, columns_of[n][part(p)]); }),
                   behind_columns, cost_of_column(z_.view().size));
   backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()}, unit_cost());

@@ -1,6 +1,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
 #include "tutti/partition/split_box.hpp"
