@@ -24,9 +24,9 @@ TUTTI_HD inline EndCell end_cell_along(const BoxArray& array, const EndsView& en
   const Range &in_a = ends.inside[0], &in_b = ends.inside[1];
   const Lid each = around ? plane - in_a.size() * in_b.size() : plane;
   EndCell cell;
-  cell.end = r / each;
-  const Lid rest = r % each;
-  Lid at_a = rest % size_a, at_b = rest / size_a;
+  cell.end = r < each ? 0 : 1;
+  const Lid rest = r < each ? r : r - each;
+  Lid at_b = rest / size_a, at_a = rest - at_b * size_a;
   if (around) {
     // Whole lines first, then what is left of the others.
     const Lid lines = array.stored.size(b) - in_b.size(), left = size_a - in_a.size(), behind = rest - lines * size_a;

@@ -129,8 +129,16 @@ direct::Lines<T> columns(T* values, Lid nx, Lid ny, Range range) {
 }  // namespace
 
 template <class T>
-typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const FastLine& line) {
-  const RoundedFastLine<T> rounded(line);
+typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const FastLine& line,
+                                                      [[maybe_unused]] LineAxis axis) {
+  RoundedFastLine<T> rounded(line);
+#if defined(__CUDACC__)
+  const bool in_pieces = direct::rows_layout<T> == direct::MixLayout::pieces;
+  if (in_pieces && axis == LineAxis::x && direct::has_power_plan(rounded.view())) {
+    rounded.before = direct::mixes_in_pieces(rounded.before);
+    rounded.after = direct::mixes_in_pieces(rounded.after);
+  }
+#endif
   std::vector<FastMix<T>> mixes = rounded.before;
   mixes.insert(mixes.end(), rounded.after.begin(), rounded.after.end());
   std::vector<Lid> places = rounded.in;
@@ -147,14 +155,14 @@ typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const Fast
 }
 
 template <class T>
-typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const LineModes& modes) {
+typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const LineModes& modes, LineAxis axis) {
   LineOnGpu line;
   line.even = modes.even_size();
   line.odd = modes.odd_size();
   line.split = modes.split;
   if (modes.fast.size > 0) {
-    line.fast_to = upload_fast(stream, modes.fast);
-    line.fast_from = upload_fast(stream, transposed(modes.fast));
+    line.fast_to = upload_fast(stream, modes.fast, axis);
+    line.fast_from = upload_fast(stream, transposed(modes.fast), axis);
     return line;
   }
   const auto matrix = [&](const LineMatrix& of) {
@@ -168,8 +176,8 @@ typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const
 template <class T>
 DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z,
                         std::span<const T> lambda, Lid planes)
-    : x_(upload_line(stream, x)),
-      y_(upload_line(stream, y)),
+    : x_(upload_line(stream, x, LineAxis::x)),
+      y_(upload_line(stream, y, LineAxis::y)),
       cyclic_(z.cyclic),
       singular_(z.singular),
       nz_(z.size()),

@@ -7,6 +7,7 @@
 #include "tutti/device/buffer.hpp"
 #include "tutti/models/incompressible/pressure/direct/divergence_rows.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
+#include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
 
 namespace tutti::incompressible {
@@ -43,7 +44,7 @@ class DirectGpu {
   struct Fast {
     FastLineView<T> view;
     Buffer<T> twiddles;
-    Buffer<FastMix<T>> mixes;  ///< before and after
+    Buffer<FastMix<T>> mixes;  ///< before and after, as the kernel of its lines reads them
     Buffer<Lid> places;
   };
   struct LineOnGpu {
@@ -53,8 +54,8 @@ class DirectGpu {
     Fast fast_to, fast_from;      ///< without points where there is none
     Lid size() const { return even + odd; }
   };
-  static Fast upload_fast(Stream& stream, const FastLine& line);
-  static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
+  static Fast upload_fast(Stream& stream, const FastLine& line, LineAxis axis);
+  static LineOnGpu upload_line(Stream& stream, const LineModes& modes, LineAxis axis);
   static Range equal_rows(const LineOperator& z);
   template <class Rows>
   void eliminate_rows(Stream& stream, const Rows& rows, Range range);
