@@ -51,7 +51,8 @@ struct PowerPlan {
     return true;
   }
 };
-/// Whether a line of cells has kernels of this file.
+
+/// Whether a line of cells has kernels of this file. Along x it is then never transformed by another.
 template <int exponent = least_power, class T>
 bool has_power_plan(const FastLineView<T>& line) {
   if constexpr (exponent > most_power)
@@ -87,6 +88,7 @@ __device__ inline void store_pair(T* to, Complex<T> z) {
   v.y = z.im;
   *reinterpret_cast<typename PairOf<T>::Type*>(to) = v;
 }
+
 /// How the mixes of all points lie in memory: one after the other, or the first 16 bytes of every point, then the
 /// second of every point and so on, which threads read side by side that have neighbouring points of one line. Where
 /// several lines lie side by side, threads ask for the same points, and whole mixes are read faster.
@@ -98,6 +100,7 @@ inline constexpr MixLayout rows_layout = sizeof(T) == 4 ? MixLayout::pieces : Mi
 
 inline constexpr int mix_piece = 16;  ///< bytes
 
+/// In the memory of FastMix, whose elements are then no mixes any more: load_mix takes them out.
 template <class T>
 std::vector<FastMix<T>> mixes_in_pieces(const std::vector<FastMix<T>>& whole) {
   std::vector<FastMix<T>> result(whole.size());
@@ -109,6 +112,7 @@ std::vector<FastMix<T>> mixes_in_pieces(const std::vector<FastMix<T>>& whole) {
     }
   return result;
 }
+
 /// Mix k of `points`.
 template <MixLayout layout, class T>
 __device__ inline FastMix<T> load_mix(const FastMix<T>* mixes, unsigned k, unsigned points) {
