@@ -107,6 +107,43 @@ void divide(Stream& stream, DirectGpu<T>& direct, const Box& box, const LineTran
   }
 }
 
+TYPED_TEST(DirectGpuBits, of_planes_that_are_turned_stay) {
+  using T = TypeParam;
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = make_cuda_device(0);
+  const auto stream = device->make_stream("test");
+  using enum LineEnd;
+  // Of values, rows and planes: whole squares, and what is left of them.
+  for (const auto& [n, rows, planes] :
+       std::vector<std::array<Lid, 3>>{{64, 3, 64}, {33, 5, 70}, {1, 4, 9}, {40, 1, 1}}) {
+    SCOPED_TRACE(testing::Message() << n << " x " << rows << " x " << planes);
+    const auto line = [](Lid cells) { return uniform_line(cells, 1, neumann, neumann); };
+    const std::vector<T> lambda(static_cast<std::size_t>(n) * rows, T(-1));
+    DirectGpu<T> direct(*stream, line_modes(line(n)), line_modes(line(rows)), line_operator(line(planes)), lambda,
+                        planes);
+    // Planes lie side by side in the field, with a ghost at both ends.
+    const Size step = planes + 2, row = step * n + 5;
+    const std::vector<T> field = random_values<T>(row * rows + 1);
+    std::vector<T> expected(lambda.size() * planes), got = expected, back(field.size(), T(0)), got_back = back;
+    for_turned(n, rows, step, row, {0, planes}, [&](Size own, Size at) {
+      expected[own] = field[at + 1];
+      back[at + 1] = field[at + 1];
+    });
+    const Buffer<T> from = make_buffer(*stream, std::span<const T>(field), "field");
+    Buffer<T> values = make_buffer(*stream, std::span<const T>(got), "values"),
+              to = make_buffer(*stream, std::span<const T>(got_back), "back");
+    const Lid cut = planes / 3;
+    for (const Range range : {Range{0, cut}, Range{cut, planes}}) {
+      direct.turn_from(*stream, {from.data() + 1, step, row}, values.data(), range);
+      direct.turn_to(*stream, values.data(), {to.data() + 1, step, row}, range);
+    }
+    download(*stream, std::span<T>(got), values);
+    download(*stream, std::span<T>(got_back), to);
+    EXPECT_EQ(differing(got, expected), 0) << "from the field";
+    EXPECT_EQ(differing(got_back, back), 0) << "to the field";
+  }
+}
+
 TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
   using T = TypeParam;
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";

@@ -99,6 +99,12 @@ std::vector<Flow> flows() {
                                    periodic("x") + periodic("z"))},
       {"mass flow between walls, red_black, ab2",
        flow_text("[10, 8, 8]", cold + "bulk_velocity = 1\n" + wave + ab2 + red_black + periodic("x") + periodic("z"))},
+      // Eliminated along x, as is all that has nine cells in x and equal ones in y and z.
+      {"mass flow between walls in x, stretched, direct, rk3",
+       flow_text("[10, 8, 12]", "stretch = [1.5, 0, 0]\n" + cold + "bulk_velocity = 1\nbulk_direction = \"y\"\n" + rk3 +
+                                    in_pieces + periodic("y") + periodic("z"))},
+      {"lid, slice, stretched in x, direct, ab2, float",
+       flow_text(slice, "stretch = [2, 0, 0]\n" + cold + ab2 + direct + lid + "[numerics]\nprecision = \"float\"\n")},
       {"lid, even, direct, ab2", flow_text("[10, 8, 9]", cold + ab2 + in_pieces + lid)},
       {"warm, red_black, ab2", flow_text(box, warm + ab2 + red_black + periodic("y"))},
       {"warm with two scalars, stretched, direct, rk3",

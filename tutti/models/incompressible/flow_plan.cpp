@@ -149,14 +149,13 @@ void PartPlanner::direct(Size stages) {
   const CellBox& planes = of_part(layout.planes);
   array("planes of the direct solver", planes.cells() * value_bytes_);
   const CellBox& columns = of_part(layout.columns);
-  if (!layout.aligned && layout.axis == 1 && flow_.grid.cells()[2] > 1)
-    array("planes on their way", planes.cells() * value_bytes_);
+  if (!layout.aligned && layout.turns()) array("planes on their way", planes.cells() * value_bytes_);
   if (!one_part) array("columns of the direct solver", columns.cells() * value_bytes_);
   if (domain_.streams[p_].device->kind() == DeviceKind::cuda) {
     const auto line = [&](int d) { return pressure_line(flow_, flow_.grid.lines[d], d); };
-    const Size sizes =
-        direct_gpu_values(line(0), line(layout.other()), line(layout.axis),
-                          columns.empty() ? 0 : columns.cells() / columns.size(layout.axis), planes.size(layout.axis));
+    const Size sizes = direct_gpu_values(line(layout.order[0]), line(layout.order[1]), line(layout.axis()),
+                                         columns.empty() ? 0 : columns.cells() / columns.size(layout.axis()),
+                                         planes.size(layout.axis()));
     array("the direct solver's matrices and scratch", sizes * value_bytes_);
   }
   if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);

@@ -1,6 +1,8 @@
-// The direct solver's passes have few rows, each of much work: they must go to all threads all the same.
+// The direct solver's passes: what they find, whichever direction they eliminate. They have few rows, each of much
+// work, which must go to all threads all the same.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -17,6 +19,42 @@ std::vector<bool> passes_for_one_thread(const PressureBox& box) {
   for (const Step* step : solver->steps()) result.push_back(step->for_one_thread());
   result.pop_back();  // of the ends
   return result;
+}
+
+/// On all devices: whatever is cut how, and eliminated along `axis`.
+void expect_solved(const PressureBox& box, int axis, const std::string& devices, const std::string& keys) {
+  PressureSetup<double> setup(test::world(), box, devices, keys);
+  SCOPED_TRACE(fmt::format("along {}, {}, {}", axis, devices, keys));
+  ASSERT_EQ(direct_order(setup.flow())[2], axis);
+  make_direct(setup.problem())->solve(0);
+  const auto p = setup.pressure(), f = setup.random_rhs();
+  const PoissonResidual left = poisson_residual(setup.box(), p.data(), f.data());
+  EXPECT_LE(left.residual, 4e-15 * left.norm * left.p);
+  std::vector<double> exact(f.size());
+  DirectSolver<double>(setup.box()).solve(f.data(), exact.data());
+  double largest = 0, difference = 0;
+  for (std::size_t n = 0; n < p.size(); ++n) {
+    largest = std::max(largest, std::abs(exact[n]));
+    difference = std::max(difference, std::abs(p[n] - exact[n]));
+  }
+  EXPECT_LE(difference, 1e-11 * largest);
+}
+
+TEST(DirectPasses, solve_boxes_along_each_direction) {
+  const std::vector<std::pair<PressureBox, int>> boxes = {
+      {{.cells = {20, 12, 16}, .stretch = {0, 0, 2}}, 2},
+      {{.cells = {20, 12, 16}, .stretch = {0, 2, 0}}, 1},
+      {{.cells = {20, 12, 16}, .stretch = {2, 0, 0}}, 0},
+      {{.cells = {21, 40, 18}, .ends = "pwu"}, 0},
+      {{.cells = {37, 18, 1}, .stretch = {1, 0, 0}, .ends = "oww"}, 0},
+      {{.cells = {37, 1, 18}, .stretch = {1, 0, 0}, .ends = "wwp"}, 0},
+      {{.cells = {19, 1, 1}, .stretch = {1, 0, 0}}, 0},
+      {{.cells = {9, 9, 8}, .stretch = {1, 1, 0}}, 1}};
+  for (const auto& [box, axis] : boxes) {
+    expect_solved(box, axis, "cpu", "");
+    expect_solved(box, axis, "fake:3", "partition.cut = \"slabs\"\npressure.pieces = 2\n");
+    if (box.cells[1] > 1) expect_solved(box, axis, "fake:4", "partition.cut = \"pencils\"\n");
+  }
 }
 
 TEST(DirectThreads, share_a_box_of_64_cubed_cells) {

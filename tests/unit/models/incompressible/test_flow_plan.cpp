@@ -80,6 +80,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "cut = \"blocks\"\n" +
                         lid,
                     "fake:3,cpu"},
+        PlannedCase{"between walls in x, stretched",
+                    "[grid]\ncells = [18, 20, 16]\nstretch = [1.5, 0, 0]\n[fluid]\nviscosity = 0.01\n" + lid},
+        PlannedCase{"between walls in x, stretched, blocks",
+                    "[grid]\ncells = [18, 20, 16]\nstretch = [1.5, 0, 0]\n[fluid]\nviscosity = 0.01\n[partition]\n"
+                    "cut = \"blocks\"\n" +
+                        lid,
+                    "fake:3,cpu"},
         PlannedCase{"flat", "[grid]\ncells = [40, 30, 1]\n[fluid]\nviscosity = 0.01\n" + lid},
         PlannedCase{"jacobi in float",
                     "[grid]\ncells = [24, 20, 16]\n[fluid]\nviscosity = 0.01\n[numerics]\nprecision = "
@@ -176,17 +183,23 @@ TEST(CountTransfer, IsWhatCellsSay) {
     }
 }
 
-TEST(EliminationAxis, IsYWhereThatSparesMatrices) {
-  const auto axis = [](const char* grid) {
-    return elimination_axis(read_flow_case(read_plan(fmt::format("[grid]\n{}\n[fluid]\nviscosity = 1\n", grid))));
+TEST(DirectOrder, EliminatesWhereThatSparesMatrices) {
+  const auto order = [](const char* grid) {
+    return direct_order(read_flow_case(read_plan(fmt::format("[grid]\n{}\n[fluid]\nviscosity = 1\n", grid))));
   };
-  EXPECT_EQ(axis("cells = [16, 16, 16]"), 2);
-  EXPECT_EQ(axis("cells = [16, 16, 16]\nstretch = [0, 0, 1]"), 2);
-  EXPECT_EQ(axis("cells = [16, 16, 16]\nstretch = [0, 1, 0]"), 1);
-  EXPECT_EQ(axis("cells = [16, 17, 16]"), 1) << "an odd number of cells has no fast transform";
-  EXPECT_EQ(axis("cells = [16, 16, 16]\nstretch = [0, 1, 1]"), 2);
-  EXPECT_EQ(axis("cells = [16, 16, 1]"), 1);
-  EXPECT_EQ(axis("cells = [16, 1, 16]\nstretch = [1, 0, 0]"), 2);
+  using Order = std::array<int, 3>;
+  EXPECT_EQ(order("cells = [16, 16, 16]"), (Order{0, 1, 2}));
+  EXPECT_EQ(order("cells = [16, 16, 16]\nstretch = [0, 0, 1]"), (Order{0, 1, 2}));
+  EXPECT_EQ(order("cells = [16, 16, 16]\nstretch = [0, 1, 0]"), (Order{0, 2, 1}));
+  EXPECT_EQ(order("cells = [16, 17, 16]"), (Order{0, 2, 1})) << "an odd number of cells has no fast transform";
+  EXPECT_EQ(order("cells = [16, 16, 16]\nstretch = [0, 1, 1]"), (Order{0, 1, 2}));
+  EXPECT_EQ(order("cells = [16, 16, 16]\nstretch = [1, 0, 0]"), (Order{1, 2, 0}));
+  EXPECT_EQ(order("cells = [16, 16, 16]\nstretch = [1, 0, 1]"), (Order{0, 1, 2}));
+  EXPECT_EQ(order("cells = [16, 16, 16]\nstretch = [1, 1, 0]"), (Order{0, 2, 1}));
+  EXPECT_EQ(order("cells = [16, 16, 1]"), (Order{0, 2, 1}));
+  EXPECT_EQ(order("cells = [16, 16, 1]\nstretch = [1, 0, 0]"), (Order{1, 2, 0}));
+  EXPECT_EQ(order("cells = [16, 1, 16]\nstretch = [0, 0, 1]"), (Order{0, 1, 2}));
+  EXPECT_EQ(order("cells = [16, 1, 16]\nstretch = [1, 0, 0]"), (Order{2, 1, 0}));
 }
 
 TEST(FlowCounts, OfAStep) {

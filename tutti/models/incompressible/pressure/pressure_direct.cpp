@@ -1,12 +1,13 @@
-// The direct solver over parts. The grid is cut into whole planes for the transforms along x and y, and then into whole
-// columns for the elimination along z; what travels between the two is all of it, in pieces, each while the next is
-// computed. Bits do not depend on the cuts.
+// The direct solver over parts. The grid is cut into whole planes for the transforms along two directions, and then
+// into whole columns for the elimination along the third; what travels between the two is all of it, in pieces, each
+// while the next is computed. Bits do not depend on the cuts.
 #include <algorithm>
 
 #include "tutti/base/denormals.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/turned_planes.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 
 namespace tutti::incompressible {
@@ -32,27 +33,41 @@ struct PlaneWork {
   DirectGpu<T>* gpu;  ///< null where the part is on none
   T* values;
   LineTransformView<T> x, y;
-  Lid units;  ///< of work a plane
-  int axis;   ///< of the elimination
+  Lid units;                 ///< of work a plane
+  std::array<int, 3> order;  ///< of DirectLayout
   Lid nx, ny;
   bool apart;  ///< planes come from a field and go there, else they are in `values`
   BoxArray field;
   CellBox planes;  ///< in the field
 
   Range planes_of(Range work) const { return {(work.begin + units - 1) / units, (work.end + units - 1) / units}; }
+  /// Values side by side in a plane are so in the field, too.
+  bool same_rows() const { return order[0] == 0; }
+  template <class V>
+  V* first_of(V* in) const {
+    return in + field.at(planes.lower[0], planes.lower[1], planes.lower[2]);
+  }
   template <class V>
   PlanesOfRows<V> rows_of(V* in, V* own) const {
-    if (!apart) return {own, nx, Size{nx} * ny};
-    return {in + field.at(planes.lower[0], planes.lower[1], planes.lower[2]), field.stride(3 - axis),
-            field.stride(axis)};
+    if (!apart || !same_rows()) return {own, nx, Size{nx} * ny};
+    return {first_of(in), field.stride(order[1]), field.stride(order[2])};
   }
-  /// use(row of the field, row of `values`) for planes [first, last).
-  template <class V, class Use>
-  void for_rows(V* in, Lid first, Lid last, const Use& use) const {
+  template <class V>
+  TurnedPlanes<V> turned_of(V* in) const {
+    return {first_of(in), field.stride(order[0]), field.stride(order[1])};
+  }
+  /// copy(from or to the field, from or to `values`, how many) for all values of planes [first, last).
+  template <class V, class Copy>
+  void for_field(V* in, Lid first, Lid last, const Copy& copy) const {
+    if (!same_rows()) {
+      const TurnedPlanes<V> turned = turned_of(in);
+      return for_turned(nx, ny, turned.step, turned.row, {first, last},
+                        [&](Size own, Size at) { copy(turned.first + at, values + own, 1); });
+    }
     const PlanesOfRows<V> rows = rows_of<V>(in, values);
     T* own = values + first * (Size{nx} * ny);
     for (Lid plane = first; plane < last; ++plane)
-      for (Lid row = 0; row < ny; ++row, own += nx) use(rows.first + plane * rows.plane + row * rows.row, own);
+      for (Lid row = 0; row < ny; ++row, own += nx) copy(rows.first + plane * rows.plane + row * rows.row, own, nx);
   }
   /// `values` of planes [first, last) to modes.
   void transform(Lid first, Lid last) const {
@@ -62,9 +77,9 @@ struct PlaneWork {
   /// use(first, last) for a few planes at a time: they stay in the cache from one direction to the next.
   template <class Use>
   void for_planes(Stream& stream, Range work, const Use& use) const {
-    stream.loop(planes_of(work), [ny = ny, use](Lid begin, Lid end) {
+    stream.loop(planes_of(work), [ny = ny, least = same_rows() ? 1 : 8, use](Lid begin, Lid end) {
       const FlushDenormals<T> flush;
-      const Lid at_once = std::max<Lid>(1, 64 / ny);
+      const Lid at_once = std::max<Lid>(least, 64 / ny);
       for (Lid k = begin; k < end; k += at_once) use(k, std::min(end, k + at_once));
     });
   }
@@ -75,10 +90,12 @@ struct ToModes {
   PlaneWork<T> w;
   const T* rhs;
   void operator()(Stream& stream, Range work) const {
-    if (w.gpu != nullptr)
+    if (w.gpu != nullptr) {
+      if (!w.same_rows()) w.gpu->turn_from(stream, w.turned_of(rhs), w.values, w.planes_of(work));
       return w.gpu->to_modes(stream, w.template rows_of<const T>(rhs, w.values), w.values, w.planes_of(work));
+    }
     w.for_planes(stream, work, [w = w, rhs = rhs](Lid first, Lid last) {
-      if (w.apart) w.for_rows(rhs, first, last, [&](const T* from, T* to) { std::copy_n(from, w.nx, to); });
+      if (w.apart) w.for_field(rhs, first, last, [](const T* from, T* to, Lid count) { std::copy_n(from, count, to); });
       w.transform(first, last);
     });
   }
@@ -105,12 +122,15 @@ struct FromModes {
   PlaneWork<T> w;
   T* p;
   void operator()(Stream& stream, Range work) const {
-    if (w.gpu != nullptr)
-      return w.gpu->from_modes(stream, w.values, w.template rows_of<T>(p, w.values), w.planes_of(work));
+    if (w.gpu != nullptr) {
+      w.gpu->from_modes(stream, w.values, w.template rows_of<T>(p, w.values), w.planes_of(work));
+      if (!w.same_rows()) w.gpu->turn_to(stream, w.values, w.turned_of(p), w.planes_of(work));
+      return;
+    }
     w.for_planes(stream, work, [w = w, p = p](Lid first, Lid last) {
       if (w.ny > 1) transform_y(w.y, w.values, w.values, w.nx, {first * w.nx, last * w.nx});
       transform_x(w.x, w.values, w.values, {first * w.ny, last * w.ny});
-      if (w.apart) w.for_rows(p, first, last, [&](T* to, const T* from) { std::copy_n(from, w.nx, to); });
+      if (w.apart) w.for_field(p, first, last, [](T* to, const T* from, Lid count) { std::copy_n(from, count, to); });
     });
   }
 };
@@ -135,7 +155,7 @@ class Direct final : public PressureSolver<T> {
  public:
   explicit Direct(const PressureProblem<T>& problem);
   void solve(double scale) override;
-  bool divides() const override { return aligned_ && x_to_modes_.is_fast(); }
+  bool divides() const override { return aligned_ && layout_.order[0] == 0 && x_to_modes_.is_fast(); }
   void solve_divided(T dt) override;
   std::string describe() const override { return "direct solver"; }
   std::vector<const Step*> steps() const override {
@@ -182,7 +202,6 @@ class Direct final : public PressureSolver<T> {
 
   PressureProblem<T> problem_;
   DirectLayout layout_;
-  int axis_;     ///< of the elimination
   Lid nx_, ny_;  ///< of a plane
   Lid plane_units_;
   Boxes plane_boxes_, column_boxes_;
@@ -214,15 +233,14 @@ template <class T>
 Direct<T>::Direct(const PressureProblem<T>& problem)
     : problem_(problem),
       layout_(direct_layout(problem.flow, problem.domain.parts.boxes, problem.domain.weights)),
-      axis_(layout_.axis),
-      nx_(problem.flow.grid.cells()[0]),
-      ny_(problem.flow.grid.cells()[3 - axis_]),
+      nx_(problem.flow.grid.lines[layout_.order[0]].cells()),
+      ny_(problem.flow.grid.lines[layout_.order[1]].cells()),
       plane_units_(units_of_plane(Size{nx_} * ny_)),
-      x_to_modes_(modes(problem.flow, 0), Transform::to_modes, LineAxis::x),
-      x_from_modes_(modes(problem.flow, 0), Transform::from_modes, LineAxis::x),
-      y_to_modes_(modes(problem.flow, 3 - axis_), Transform::to_modes, LineAxis::y),
-      y_from_modes_(modes(problem.flow, 3 - axis_), Transform::from_modes, LineAxis::y),
-      z_(elimination_line(problem.flow, axis_)),
+      x_to_modes_(modes(problem.flow, layout_.order[0]), Transform::to_modes, LineAxis::x),
+      x_from_modes_(modes(problem.flow, layout_.order[0]), Transform::from_modes, LineAxis::x),
+      y_to_modes_(modes(problem.flow, layout_.order[1]), Transform::to_modes, LineAxis::y),
+      y_from_modes_(modes(problem.flow, layout_.order[1]), Transform::from_modes, LineAxis::y),
+      z_(elimination_line(problem.flow, layout_.axis())),
       ends_(problem) {
   make_layouts();
   make_passes();
@@ -235,9 +253,8 @@ void Direct<T>::make_layouts() {
   column_boxes_ = layout_.columns;
   aligned_ = layout_.aligned;
   one_part_ = domain.parts.boxes.size() == 1;
-  const LineModes x = modes(problem_.flow, 0), y = modes(problem_.flow, 3 - axis_);
-  const LineOperator z = elimination_line(problem_.flow, axis_);
-  const bool turns = !aligned_ && axis_ == 1 && ny_ > 1;
+  const LineModes x = modes(problem_.flow, layout_.order[0]), y = modes(problem_.flow, layout_.order[1]);
+  const LineOperator z = elimination_line(problem_.flow, layout_.axis());
   problem_.comm.together([&] {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const auto part = static_cast<std::size_t>(domain.parts.mine[p]);
@@ -247,7 +264,8 @@ void Direct<T>::make_layouts() {
       column_arrays_.push_back({columns});
       plane_values_.emplace_back(device, plane_boxes_[part].cells(), "pressure, planes");
       column_values_.emplace_back(device, one_part_ ? 0 : columns.cells(), "pressure, columns");
-      gathered_.emplace_back(device, turns ? plane_boxes_[part].cells() : 0, "pressure, planes on their way");
+      gathered_.emplace_back(device, !aligned_ && layout_.turns() ? plane_boxes_[part].cells() : 0,
+                             "pressure, planes on their way");
       std::vector<T>& lambda = lambda_.emplace_back();
       for (Lid j = columns.lower[1]; j < columns.upper[1] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
@@ -294,8 +312,8 @@ std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, std::vector<PassP
 /// The work on some planes of a part.
 template <class T>
 Range Direct<T>::units_of(std::size_t p, const CellBox& planes) const {
-  const Lid first = planes.lower[static_cast<std::size_t>(axis_)] - plane_arrays_[p].stored.lower[2];
-  return {first * plane_units_, (first + planes.size(axis_)) * plane_units_};
+  const Lid first = planes.lower[static_cast<std::size_t>(layout_.axis())] - plane_arrays_[p].stored.lower[2];
+  return {first * plane_units_, (first + planes.size(layout_.axis())) * plane_units_};
 }
 
 /// Numbers of some columns of a part, x fastest.
@@ -413,7 +431,7 @@ PlaneWork<T> Direct<T>::plane_work(std::size_t p, const LineTransform<T>& x, con
           x.view(),
           y.view(),
           plane_units_,
-          axis_,
+          layout_.order,
           nx_,
           ny_,
           aligned_ || !gathered_[p].empty(),
@@ -437,7 +455,7 @@ void Direct<T>::solve_divided(T dt) {
     FlowPart<T>& part = problem_.parts[p];
     const CellBox& planes = plane_boxes_[static_cast<std::size_t>(problem_.domain.parts.mine[p])];
     to.add(DivideToModes<T>{plane_work(p, x_to_modes_, y_to_modes_),
-                            {divergence_pass(part, dt), planes, axis_, part.grid.equal_along_x}});
+                            {divergence_pass(part, dt), planes, layout_.axis(), part.grid.equal_along_x}});
   });
   solve_modes();
 }

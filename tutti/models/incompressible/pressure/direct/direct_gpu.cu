@@ -118,6 +118,19 @@ template <class T>
 direct::Lines<T> rows(const PlanesOfRows<T>& planes, Lid ny, Range range) {
   return {planes.first + range.begin * planes.plane, planes.plane, planes.row, 1, ny};
 }
+template <class T>
+void launch_turn(Stream& stream, const direct::Turn<T>& turn) {
+  const auto tiles = [](Lid count) { return (count + direct::turn_tile - 1) / direct::turn_tile; };
+  const Lid along_i = tiles(turn.sizes[0]), along_k = tiles(turn.sizes[2]);
+  const Size blocks = Size{along_i} * along_k * turn.sizes[1];
+  if (blocks == 0) return;
+  const cuda::CurrentDevice current(stream.device().index());
+  direct::turn_kernel<<<static_cast<unsigned>(blocks), dim3(direct::turn_tile, direct::turn_rows), 0,
+                        static_cast<cudaStream_t>(stream.native())>>>(turn, along_i, along_k);
+  TUTTI_CUDA_CHECK(cudaGetLastError());
+  stream.device().counts().launches += 1;
+}
+
 /// The columns of planes `range`, as lines along y.
 template <class T>
 direct::Lines<T> columns(T* values, Lid nx, Lid ny, Range range) {
@@ -276,6 +289,30 @@ void DirectGpu<T>::from_modes(Stream& stream, T* values, const PlanesOfRows<T>& 
 }
 
 template <class T>
+void DirectGpu<T>::turn_from(Stream& stream, const TurnedPlanes<const T>& from, T* values, Range range) {
+  const Size nx = x_.size(), plane = nx * y_.size();
+  launch_turn<T>(stream, {from.first + range.begin,
+                          from.row,
+                          from.step,
+                          values + range.begin * plane,
+                          nx,
+                          plane,
+                          {range.size(), y_.size(), x_.size()}});
+}
+
+template <class T>
+void DirectGpu<T>::turn_to(Stream& stream, const T* values, const TurnedPlanes<T>& to, Range range) {
+  const Size nx = x_.size(), plane = nx * y_.size();
+  launch_turn<T>(stream, {values + range.begin * plane,
+                          nx,
+                          plane,
+                          to.first + range.begin,
+                          to.row,
+                          to.step,
+                          {x_.size(), y_.size(), range.size()}});
+}
+
+template <class T>
 void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range range) {
   if (range.empty()) return;
   if (rows.apart.empty())
@@ -327,6 +364,10 @@ template <class T>
 void DirectGpu<T>::divide_to_modes(Stream&, const DivergenceRows<T>&, T*, Range) {}
 template <class T>
 void DirectGpu<T>::from_modes(Stream&, T*, const PlanesOfRows<T>&, Range) {}
+template <class T>
+void DirectGpu<T>::turn_from(Stream&, const TurnedPlanes<const T>&, T*, Range) {}
+template <class T>
+void DirectGpu<T>::turn_to(Stream&, const T*, const TurnedPlanes<T>&, Range) {}
 template <class T>
 void DirectGpu<T>::eliminate(Stream&, const ColumnRows<T>&, Range) {}
 #endif

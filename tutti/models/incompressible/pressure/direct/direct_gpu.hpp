@@ -9,6 +9,7 @@
 #include "tutti/models/incompressible/pressure/direct/line_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
+#include "tutti/models/incompressible/pressure/direct/turned_planes.hpp"
 
 namespace tutti::incompressible {
 
@@ -34,6 +35,9 @@ class DirectGpu {
   void divide_to_modes(Stream& stream, const DivergenceRows<T>& from, T* values, Range range);
   /// And back; `to` may be `values`, which are overwritten in any case.
   void from_modes(Stream& stream, T* values, const PlanesOfRows<T>& to, Range range);
+  /// Planes `range` into values[plane][ny][nx], or back, where x is the direction of the elimination.
+  void turn_from(Stream& stream, const TurnedPlanes<const T>& from, T* values, Range range);
+  void turn_to(Stream& stream, const T* values, const TurnedPlanes<T>& to, Range range);
   /// (L_z + lambda) p = f for columns `range`, in place, as solve_columns.
   void eliminate(Stream& stream, const ColumnRows<T>& rows, Range range);
 

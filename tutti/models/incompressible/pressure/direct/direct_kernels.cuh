@@ -314,6 +314,34 @@ __global__ void __launch_bounds__(block_threads)
              [&](int line, Lid place, T value) { out.first[out.at(first + line) + place * out.step] = value; });
 }
 
+inline constexpr int turn_tile = 32, turn_rows = 8;  // a block's squares, and the rows of one that it moves at once
+/// Planes that change places with rows: value i of row j of plane k, at from[i + j * from_row + k * from_plane], to
+/// to[k + j * to_row + i * to_plane].
+template <class T>
+struct Turn {
+  const T* from;
+  Size from_row, from_plane;
+  T* to;
+  Size to_row, to_plane;
+  Lid sizes[3];  ///< of i, j, k
+};
+/// Blocks: squares along i, fastest, times squares along k, times rows.
+template <class T>
+__global__ void __launch_bounds__(turn_tile* turn_rows) turn_kernel(Turn<T> turn, Lid along_i, Lid along_k) {
+  __shared__ T square[turn_tile][turn_tile + 1];  // columns in banks of their own
+  const Lid block = static_cast<Lid>(blockIdx.x), x = static_cast<Lid>(threadIdx.x), y = static_cast<Lid>(threadIdx.y);
+  const Lid i = block % along_i * turn_tile, k = block / along_i % along_k * turn_tile, j = block / along_i / along_k;
+#pragma unroll
+  for (int r = 0; r < turn_tile; r += turn_rows)
+    if (i + x < turn.sizes[0] && k + y + r < turn.sizes[2])
+      square[y + r][x] = __ldg(turn.from + (i + x + j * turn.from_row + (k + y + r) * turn.from_plane));
+  __syncthreads();
+#pragma unroll
+  for (int r = 0; r < turn_tile; r += turn_rows)
+    if (k + x < turn.sizes[2] && i + y + r < turn.sizes[0])
+      turn.to[k + x + j * turn.to_row + (i + y + r) * turn.to_plane] = square[x][y + r];
+}
+
 // Loads of so many rows are under way at once: within a column each row waits for the one before.
 inline constexpr int rows_at_once = 8;
 

@@ -1,7 +1,6 @@
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
 #include "tutti/partition/split_box.hpp"
@@ -48,10 +47,12 @@ std::vector<std::vector<CellBox>> boxes_without(const std::vector<CellBox>& boxe
 }
 
 CellBox DirectLayout::turned(CellBox box) const {
-  if (axis == 2) return box;
-  std::swap(box.lower[1], box.lower[2]);
-  std::swap(box.upper[1], box.upper[2]);
-  return box;
+  CellBox own;
+  for (std::size_t d = 0; d < 3; ++d) {
+    own.lower[d] = box.lower[static_cast<std::size_t>(order[d])];
+    own.upper[d] = box.upper[static_cast<std::size_t>(order[d])];
+  }
+  return own;
 }
 
 std::vector<CellBox> DirectLayout::turned(std::vector<CellBox> boxes) const {
@@ -59,28 +60,31 @@ std::vector<CellBox> DirectLayout::turned(std::vector<CellBox> boxes) const {
   return boxes;
 }
 
-int elimination_axis(const FlowCase& flow) {
+std::array<int, 3> direct_order(const FlowCase& flow) {
   const auto cells = flow.grid.cells();
-  if (cells[2] == 1 || cells[1] == 1) return cells[2] == 1 ? 1 : 2;
   const auto fast = [&](int d) { return has_fast_transform(pressure_line(flow, flow.grid.lines[d], d)); };
-  return fast(2) && !fast(1) ? 1 : 2;
+  const auto spared = [&](int d) { return cells[static_cast<std::size_t>(d)] == 1 || fast(d); };
+  // Long rows first.
+  if (!spared(0) && spared(1) && spared(2)) return cells[1] > 1 ? std::array{1, 2, 0} : std::array{2, 1, 0};
+  if (cells[2] == 1 || (cells[1] > 1 && fast(2) && !fast(1))) return {0, 2, 1};
+  return {0, 1, 2};
 }
 
 std::array<int, 3> cut_order(const FlowCase& flow) {
-  return flow.pressure == PressureMethod::direct && elimination_axis(flow) == 1 ? y_first : z_first;
+  return flow.pressure == PressureMethod::direct ? first_cut_along(direct_order(flow)[2]) : z_first;
 }
 
 DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes, const std::vector<double>& weights) {
   DirectLayout layout;
   const auto cells = flow.grid.cells();
-  layout.axis = elimination_axis(flow);
-  const auto axis = static_cast<std::size_t>(layout.axis);
+  layout.order = direct_order(flow);
+  const auto axis = static_cast<std::size_t>(layout.axis());
   // One cell thick in y and z, too: the line cannot be cut along x.
   const Lid planes = cells[axis] == 1 ? 1 : cells[axis];
-  layout.planes = split_box(cells, first_parts(weights, planes), BoxCut::slabs, layout.axis == 1 ? y_first : z_first);
+  layout.planes = split_box(cells, first_parts(weights, planes), BoxCut::slabs, first_cut_along(layout.axis()));
   auto face = cells;
   face[axis] = 1;
-  layout.column_cut = face[static_cast<std::size_t>(layout.other())] > 1 ? layout.other() : 0;
+  layout.column_cut = face[static_cast<std::size_t>(layout.order[1])] > 1 ? layout.order[1] : layout.order[0];
   layout.columns =
       split_box(face, first_parts(weights, face[static_cast<std::size_t>(layout.column_cut)]), BoxCut::slabs);
   for (CellBox& box : layout.columns)
@@ -111,7 +115,8 @@ Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
 
 double transform_flops_a_cell(const FlowCase& flow) {
   double flops = 0;
-  for (const int d : {0, 3 - elimination_axis(flow)}) {
+  const std::array<int, 3> order = direct_order(flow);
+  for (const int d : {order[0], order[1]}) {
     const GridLine& line = flow.grid.lines[d];
     if (line.cells() == 1) continue;
     const Line ends = pressure_line(flow, line, d);

@@ -10,24 +10,27 @@
 
 namespace tutti::incompressible {
 
-/// The direction of the elimination: z; y where the grid is one cell thick in z, or where that spares a product of
-/// matrices: lines along y have no fast transform and those along z have one.
-int elimination_axis(const FlowCase& flow);
+/// The directions of the transforms, first the one whose values lie side by side in the solver's own arrays, and that
+/// of the elimination: x, y; z. Where that spares a product of matrices, as lines along x or y have no fast transform
+/// and all others have one, these are eliminated; y, too, where the grid is one cell thick in z.
+std::array<int, 3> direct_order(const FlowCase& flow);
 /// Parts are best cut in this order: slabs across the direction of the elimination are whole planes of the transforms.
 std::array<int, 3> cut_order(const FlowCase& flow);
 
 struct DirectLayout {
-  int axis = 2;                           ///< elimination_axis
-  std::vector<CellBox> planes, columns;   ///< of all parts
-  bool aligned = false;                   ///< the parts of the flow are whole planes already
-  int other() const { return 3 - axis; }  ///< beside x the direction of a plane
-  int column_cut = 1;                     ///< direction in which columns are dealt out
-  int pieces = 1;                         ///< in which planes travel to columns, and columns to planes
+  std::array<int, 3> order{0, 1, 2};     ///< direct_order
+  std::vector<CellBox> planes, columns;  ///< of all parts
+  bool aligned = false;                  ///< the parts of the flow are whole planes already
+  int axis() const { return order[2]; }  ///< of the elimination
+  int column_cut = 1;                    ///< direction in which columns are dealt out
+  int pieces = 1;                        ///< in which planes travel to columns, and columns to planes
+  /// Planes of a field have another order of cells than the solver's.
+  bool turns() const { return order != std::array{0, 1, 2}; }
   /// The n-th piece, of all parts.
-  std::vector<CellBox> planes_of(int n) const { return piece_of(planes, axis, n); }
+  std::vector<CellBox> planes_of(int n) const { return piece_of(planes, axis(), n); }
   std::vector<CellBox> columns_of(int n) const { return piece_of(columns, column_cut, n); }
   std::vector<CellBox> piece_of(std::vector<CellBox> boxes, int d, int n) const;
-  /// The solver's own arrays have the direction of the elimination last: y and z change places where that is y.
+  /// The solver's own arrays have the directions in its order.
   CellBox turned(CellBox box) const;
   std::vector<CellBox> turned(std::vector<CellBox> boxes) const;
 };
