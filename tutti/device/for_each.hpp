@@ -6,7 +6,7 @@
 #include "tutti/device/device.hpp"
 
 #if defined(__CUDACC__)
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #endif
 
 namespace tutti {
@@ -15,6 +15,7 @@ namespace tutti {
 namespace detail {
 template <class F>
 __global__ void for_each_kernel(Range range, F f) {
+  cuda::wait_for_earlier_work();
   const Lid i = range.begin + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < range.end) f(i);
 }
@@ -30,13 +31,7 @@ void for_each_reaching(Stream& stream, Range range, const F& f, void* peer, std:
 #if defined(__CUDACC__)
   if (stream.kind() == DeviceKind::cuda) {
     constexpr int block = 256;
-    const cuda::CurrentDevice current(stream.device().index());
-    detail::
-        for_each_kernel<<<(range.size() + block - 1) / block, block, 0, static_cast<cudaStream_t>(stream.native())>>>(
-            range, f);
-    TUTTI_CUDA_CHECK(cudaGetLastError());
-    stream.device().counts().launches += 1;
-    return;
+    return cuda::launch(stream, detail::for_each_kernel<F>, (range.size() + block - 1) / block, block, 0, range, f);
   }
 #endif
   stream.loop(range, [f](Lid begin, Lid end) {

@@ -11,6 +11,7 @@ namespace tutti {
 namespace detail {
 template <class F>
 __global__ void for_each_cell_kernel(CellBox box, F f) {
+  cuda::wait_for_earlier_work();
   const Lid i = box.lower[0] + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
   const Lid j = box.lower[1] + static_cast<Lid>(blockIdx.y * blockDim.y + threadIdx.y);
   const Lid k = box.lower[2] + static_cast<Lid>(blockIdx.z);
@@ -32,11 +33,7 @@ void for_each_cell(Stream& stream, const CellBox& box, Range range, const F& f) 
     require(range == Range{0, static_cast<Lid>(box.cells())}, "a GPU computes all cells of a box");
     const dim3 block(box.size(0) > 32 ? 64 : 32, 4, 1);
     const dim3 grid((box.size(0) + block.x - 1) / block.x, (box.size(1) + block.y - 1) / block.y, box.size(2));
-    const cuda::CurrentDevice current(stream.device().index());
-    detail::for_each_cell_kernel<<<grid, block, 0, static_cast<cudaStream_t>(stream.native())>>>(box, f);
-    TUTTI_CUDA_CHECK(cudaGetLastError());
-    stream.device().counts().launches += 1;
-    return;
+    return cuda::launch(stream, detail::for_each_cell_kernel<F>, grid, block, 0, box, f);
   }
 #endif
   stream.loop(range, [box, f](Lid begin, Lid end) {

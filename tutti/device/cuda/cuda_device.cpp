@@ -92,6 +92,10 @@ class CudaStream final : public Stream {
     int least = 0, greatest = 0;
     TUTTI_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     TUTTI_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least));
+    constexpr int first_with_early_launches = 9;
+    int capability = 0;
+    TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device.index()));
+    overlaps_kernels_ = capability >= first_with_early_launches;
   }
   ~CudaStream() override {
     cudaStreamSynchronize(stream_);
@@ -102,7 +106,7 @@ class CudaStream final : public Stream {
 
   void copy(void* to, const void* from, std::size_t bytes, CopyDirection direction) override {
     if (bytes == 0) return;
-    before_use();
+    enqueue_other();
     const cuda::CurrentDevice current(device().index());
     CopyCounts& counts = device().counts();
     const Size size = static_cast<Size>(bytes);
@@ -135,14 +139,14 @@ class CudaStream final : public Stream {
             device().name());
   }
   void record(Event& event) override {
-    before_use();
+    enqueue_other();
     auto* cuda_event = dynamic_cast<CudaEvent*>(&event);
     require(cuda_event != nullptr, "{}: an event of another kind of device cannot be recorded here", device().name());
     const cuda::CurrentDevice current(device().index());
     TUTTI_CUDA_CHECK(cudaEventRecord(cuda_event->native(), stream_));
   }
   void wait(Event& event) override {
-    before_use();
+    enqueue_other();
     if (auto* cuda_event = dynamic_cast<CudaEvent*>(&event)) {
       const cuda::CurrentDevice current(device().index());
       TUTTI_CUDA_CHECK(cudaStreamWaitEvent(stream_, cuda_event->native(), 0));
@@ -155,24 +159,29 @@ class CudaStream final : public Stream {
     TUTTI_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
   void* native() override {
-    before_use();
+    enqueue_other();
     return stream_;
+  }
+  KernelQueue queue_for_kernel() override {
+    before_use();
+    return {stream_, std::exchange(ends_with_kernel_, overlaps_kernels_)};
   }
 
   bool begin_capture() override {
-    before_use();
+    enqueue_other();
     const cuda::CurrentDevice current(device().index());
     TUTTI_CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
     return true;
   }
   std::unique_ptr<CapturedWork> end_capture() override {
+    ends_with_kernel_ = false;
     const cuda::CurrentDevice current(device().index());
     cudaGraph_t graph = nullptr;
     TUTTI_CUDA_CHECK(cudaStreamEndCapture(stream_, &graph));
     return std::make_unique<CudaGraph>(graph);
   }
   void launch(CapturedWork& work) override {
-    before_use();
+    enqueue_other();
     auto* cuda_graph = dynamic_cast<CudaGraph*>(&work);
     require(cuda_graph != nullptr, "{}: a graph of another kind of device", device().name());
     const cuda::CurrentDevice current(device().index());
@@ -191,7 +200,14 @@ class CudaStream final : public Stream {
   }
 
  private:
+  /// Before all that is no kernel of queue_for_kernel().
+  void enqueue_other() {
+    before_use();
+    ends_with_kernel_ = false;
+  }
+
   cudaStream_t stream_ = nullptr;
+  bool overlaps_kernels_ = false, ends_with_kernel_ = false;
   cuda::ReduceRoom room_{};
   std::unique_ptr<Event> arrived_;
 };

@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/device/cuda/shared_memory.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/models/incompressible/flow_kernel.hpp"
@@ -175,7 +176,8 @@ bool worth_a_march(const Device& device, const CellBox& box, const BoxArray& arr
   return static_cast<double>(box.cells()) > busy * static_cast<double>(could);
 }
 
-/// Enqueues `kernel`, which has threads march through the planes of a box; a block has `shared` bytes of shared memory.
+/// Enqueues `kernel` (see cuda/launch.hpp), which has threads march through the planes of a box; a block has `shared`
+/// bytes of shared memory.
 template <class Tuning, class Pass>
 void launch_rows(Stream& stream, const CellBox& box, const Pass& pass, void (*kernel)(CellBox, Pass, RowGroups, Lid),
                  std::size_t shared = 0) {
@@ -183,10 +185,7 @@ void launch_rows(Stream& stream, const CellBox& box, const Pass& pass, void (*ke
   const dim3 grid(launch.blocks, static_cast<unsigned>((box.size(2) + launch.planes - 1) / launch.planes));
   const cuda::CurrentDevice current(stream.device().index());
   cuda::allow_shared_memory(kernel, shared);
-  kernel<<<grid, Tuning::threads, shared, static_cast<cudaStream_t>(stream.native())>>>(box, pass, launch.groups,
-                                                                                        launch.planes);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, kernel, grid, Tuning::threads, shared, box, pass, launch.groups, launch.planes);
 }
 
 /// Enqueues a pass whose threads march; false: nothing was done, for values cannot be moved together, the GPU has not

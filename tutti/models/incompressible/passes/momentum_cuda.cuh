@@ -310,6 +310,7 @@ class MomentumOfGroup {
 template <class Tuning, bool equal_x, class T, bool warm, bool forced>
 __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     march_momentum(CellBox box, const __grid_constant__ Predict<T, warm, forced> pass, RowGroups groups, Lid planes) {
+  cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells;
   const BoxArray& array = pass.g.array;
   const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));

@@ -32,6 +32,7 @@ struct DivergencePlane {
 template <class Tuning, bool equal_x, class T>
 __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     march_divergence(CellBox box, const __grid_constant__ DivideDivergence<T> pass, RowGroups groups, Lid planes) {
+  cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells;
   const BoxArray& array = pass.g.array;
   const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
@@ -77,6 +78,7 @@ struct CorrectionPlane {
 template <class Tuning, bool equal_x, class T>
 __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     march_correction(CellBox box, const __grid_constant__ Correct<T> pass, RowGroups groups, Lid planes) {
+  cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells;
   const BoxArray& array = pass.g.array;
   const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));

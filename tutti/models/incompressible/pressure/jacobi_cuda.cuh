@@ -127,6 +127,7 @@ struct MarchSpan {
 template <class Tuning, class T, template <class> class Stencil>
 __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     march_kernel(CellBox box, JacobiSweep<T, Stencil> sweep, Lid planes) {
+  cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells, ahead = Tuning::ahead;
   const MarchSpan span(box, sweep.array, cells);
   const Lid row = sweep.array.row(), plane = sweep.array.plane();
@@ -215,11 +216,7 @@ unsigned march_blocks(const CellBox& box, const BoxArray& array) {
 template <class Tuning, class T, template <class> class Stencil>
 void launch_march(Stream& stream, const CellBox& box, const JacobiSweep<T, Stencil>& sweep, Lid planes) {
   const dim3 grid(march_blocks<Tuning>(box, sweep.array), static_cast<unsigned>((box.size(2) + planes - 1) / planes));
-  const cuda::CurrentDevice current(stream.device().index());
-  detail::march_kernel<Tuning>
-      <<<grid, Tuning::threads, 0, static_cast<cudaStream_t>(stream.native())>>>(box, sweep, planes);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, detail::march_kernel<Tuning, T, Stencil>, grid, Tuning::threads, 0, box, sweep, planes);
 }
 
 template <class Tuning, class T, template <class> class Stencil>

@@ -204,6 +204,7 @@ template <class T, bool apart>
 __global__ void __launch_bounds__(ColumnCut<T>::threads)
     columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, GpuRows<T, apart> rows, T* ratios,
                    Size stride, Range columns, Lid null) {
+  cuda::wait_for_earlier_work();
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
   const bool with_null = null >= columns.begin && null < columns.end;

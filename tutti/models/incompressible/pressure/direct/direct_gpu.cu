@@ -46,29 +46,25 @@ void launch_transform(Stream& stream, const direct::Panels<T>& panels, const dir
   if (lines == 0) return;
   const auto tiles = [](Lid count, int of) { return (count + of - 1) / of; };
   const Lid row_tiles = tiles(panels.even, direct::tile_rows);
-  const cuda::CurrentDevice current(stream.device().index());
-  direct::transform_kernel<T, axis, halves>
-      <<<row_tiles * tiles(lines, direct::tile_lines), direct::block_threads, 0,
-         static_cast<cudaStream_t>(stream.native())>>>(panels, in, out, lines, row_tiles);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, direct::transform_kernel<T, axis, halves>, row_tiles * tiles(lines, direct::tile_lines),
+               direct::block_threads, 0, panels, in, out, lines, row_tiles);
 }
 
 /// False: nothing was done, for the GPU has not the shared memory. In: ArrayLines or, along x, DivergenceLines.
 template <int exponent, LineAxis axis, class T, class In>
 bool launch_power(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
-  const auto native = static_cast<cudaStream_t>(stream.native());
   if constexpr (axis == LineAxis::x) {
     using Cut = direct::RowsOfPower<T, exponent>;
     constexpr int a_block = Cut::teams * Cut::team_lines;
-    direct::power_rows_kernel<T, exponent, In>
-        <<<(lines + a_block - 1) / a_block, Cut::threads, 0, native>>>(fast, in, out, lines);
+    cuda::launch(stream, direct::power_rows_kernel<T, exponent, In>, (lines + a_block - 1) / a_block, Cut::threads, 0,
+                 fast, in, out, lines);
   } else {
     using Cut = direct::ColumnsOfPower<T, exponent>;
     if (Cut::bytes > cuda::most_shared_memory(stream.device().index())) return false;
     const auto kernel = direct::power_columns_kernel<T, exponent>;
     cuda::allow_shared_memory(kernel, Cut::bytes);
-    kernel<<<(lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, native>>>(fast, in.in, out, lines);
+    cuda::launch(stream, kernel, (lines + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, fast, in.in, out,
+                 lines);
   }
   return true;
 }
@@ -92,11 +88,8 @@ void launch_fast(Stream& stream, const FastLineView<T>& fast, const In& in, cons
   const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
   const cuda::CurrentDevice current(stream.device().index());
   if (!launch_as_power<axis>(stream, fast, in, out, lines))
-    direct::fast_transform_kernel<T, axis, In>
-        <<<(lines + group - 1) / group, direct::block_threads, fast_values(fast.points, group) * sizeof(T),
-           static_cast<cudaStream_t>(stream.native())>>>(fast, in, out, lines, exponent);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+    cuda::launch(stream, direct::fast_transform_kernel<T, axis, In>, (lines + group - 1) / group, direct::block_threads,
+                 fast_values(fast.points, group) * sizeof(T), fast, in, out, lines, exponent);
 }
 
 template <LineAxis axis, class T>
@@ -124,11 +117,8 @@ void launch_turn(Stream& stream, const direct::Turn<T>& turn) {
   const Lid along_i = tiles(turn.sizes[0]), along_k = tiles(turn.sizes[2]);
   const Size blocks = Size{along_i} * along_k * turn.sizes[1];
   if (blocks == 0) return;
-  const cuda::CurrentDevice current(stream.device().index());
-  direct::turn_kernel<<<static_cast<unsigned>(blocks), dim3(direct::turn_tile, direct::turn_rows), 0,
-                        static_cast<cudaStream_t>(stream.native())>>>(turn, along_i, along_k);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, direct::turn_kernel<T>, static_cast<unsigned>(blocks),
+               dim3(direct::turn_tile, direct::turn_rows), 0, turn, along_i, along_k);
 }
 
 /// The columns of planes `range`, as lines along y.
@@ -142,16 +132,8 @@ direct::Lines<T> columns(T* values, Lid nx, Lid ny, Range range) {
 }  // namespace
 
 template <class T>
-typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const FastLine& line,
-                                                      [[maybe_unused]] LineAxis axis) {
-  RoundedFastLine<T> rounded(line);
-#if defined(__CUDACC__)
-  const bool in_pieces = direct::rows_layout<T> == direct::MixLayout::pieces;
-  if (in_pieces && axis == LineAxis::x && direct::has_power_plan(rounded.view())) {
-    rounded.before = direct::mixes_in_pieces(rounded.before);
-    rounded.after = direct::mixes_in_pieces(rounded.after);
-  }
-#endif
+typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const FastLine& line) {
+  const RoundedFastLine<T> rounded(line);
   std::vector<FastMix<T>> mixes = rounded.before;
   mixes.insert(mixes.end(), rounded.after.begin(), rounded.after.end());
   std::vector<Lid> places = rounded.in;
@@ -168,14 +150,14 @@ typename DirectGpu<T>::Fast DirectGpu<T>::upload_fast(Stream& stream, const Fast
 }
 
 template <class T>
-typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const LineModes& modes, LineAxis axis) {
+typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const LineModes& modes) {
   LineOnGpu line;
   line.even = modes.even_size();
   line.odd = modes.odd_size();
   line.split = modes.split;
   if (modes.fast.size > 0) {
-    line.fast_to = upload_fast(stream, modes.fast, axis);
-    line.fast_from = upload_fast(stream, transposed(modes.fast), axis);
+    line.fast_to = upload_fast(stream, modes.fast);
+    line.fast_from = upload_fast(stream, transposed(modes.fast));
     return line;
   }
   const auto matrix = [&](const LineMatrix& of) {
@@ -189,8 +171,8 @@ typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const
 template <class T>
 DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z,
                         std::span<const T> lambda, Lid planes)
-    : x_(upload_line(stream, x, LineAxis::x)),
-      y_(upload_line(stream, y, LineAxis::y)),
+    : x_(upload_line(stream, x)),
+      y_(upload_line(stream, y)),
       cyclic_(z.cyclic),
       singular_(z.singular),
       nz_(z.size()),
@@ -328,34 +310,29 @@ void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range)
       nz_, cyclic_, singular_, widths_.data(), conductance_.data(), exact_widths_.data(), distances_.data()};
   const Size stride = lambda_.size();
   const cuda::CurrentDevice current(stream.device().index());
-  const auto native = static_cast<cudaStream_t>(stream.native());
-  const auto launch = [&](auto kernel, int blocks, int threads, std::size_t bytes, const auto&... arguments) {
-    kernel<<<blocks, threads, bytes, native>>>(arguments...);
-    TUTTI_CUDA_CHECK(cudaGetLastError());
-    stream.device().counts().launches += 1;
-  };
   const bool with_null = null_column_ >= range.begin && null_column_ < range.end;
   if (columns_fit_) {
     using Cut = direct::ColumnCut<T>;
     const auto kernel = direct::columns_kernel<T, Rows::some_apart>;
     const std::size_t bytes = Cut::bytes(nz_);
     cuda::allow_shared_memory(kernel, bytes);
-    launch(kernel, (range.size() + Cut::columns - 1) / Cut::columns + (with_null ? 1 : 0), Cut::threads, bytes, view,
-           equal_, lambda_.data(), rows, scratch_.data(), stride, range, null_column_);
+    cuda::launch(stream, kernel, (range.size() + Cut::columns - 1) / Cut::columns + (with_null ? 1 : 0), Cut::threads,
+                 bytes, view, equal_, lambda_.data(), rows, scratch_.data(), stride, range, null_column_);
     return;
   }
   constexpr int block = 128;
   const int blocks = (range.size() + block - 1) / block;
   T* const slacks = cyclic_ ? slacks_.data() : nullptr;
-  launch(cyclic_ ? direct::eliminate_kernel<T, true, Rows::some_apart>
-                 : direct::eliminate_kernel<T, false, Rows::some_apart>,
-         blocks, block, 0, view, lambda_.data(), rows, scratch_.data(), slacks, stride, range, null_column_);
+  cuda::launch(stream,
+               cyclic_ ? direct::eliminate_kernel<T, true, Rows::some_apart>
+                       : direct::eliminate_kernel<T, false, Rows::some_apart>,
+               blocks, block, 0, view, lambda_.data(), rows, scratch_.data(), slacks, stride, range, null_column_);
   if (!with_null) return;
   constexpr std::size_t room = 48 << 10;
   const std::size_t bytes = static_cast<std::size_t>(nz_) * sizeof(T);
   const bool fits = bytes <= room;
-  launch(direct::null_column_kernel<T, Rows::some_apart>, 1, block, fits ? bytes : 0, view, rows, null_column_,
-         fits ? nz_ : Lid{0});
+  cuda::launch(stream, direct::null_column_kernel<T, Rows::some_apart>, 1, block, fits ? bytes : 0, view, rows,
+               null_column_, fits ? nz_ : Lid{0});
 }
 #else
 template <class T>
@@ -374,7 +351,7 @@ void DirectGpu<T>::eliminate(Stream&, const ColumnRows<T>&, Range) {}
 
 Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes) {
   const auto matrices = [](const Line& line) {
-    if (has_fast_transform(line)) return Size{2} * 11 * line.size();  // factors and places there and back, at most
+    if (has_fast_transform(line)) return Size{2} * 7 * line.size();  // factors and places there and back, at most
     const Lid even = is_symmetric(line) && line.size() > 1 ? line.size() - line.size() / 2 : line.size();
     return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
   };

@@ -48,7 +48,7 @@ class DirectGpu {
   struct Fast {
     FastLineView<T> view;
     Buffer<T> twiddles;
-    Buffer<FastMix<T>> mixes;  ///< before and after, as the kernel of its lines reads them
+    Buffer<FastMix<T>> mixes;  ///< before and after
     Buffer<Lid> places;
   };
   struct LineOnGpu {
@@ -58,8 +58,8 @@ class DirectGpu {
     Fast fast_to, fast_from;      ///< without points where there is none
     Lid size() const { return even + odd; }
   };
-  static Fast upload_fast(Stream& stream, const FastLine& line, LineAxis axis);
-  static LineOnGpu upload_line(Stream& stream, const LineModes& modes, LineAxis axis);
+  static Fast upload_fast(Stream& stream, const FastLine& line);
+  static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
   static Range equal_rows(const LineOperator& z);
   template <class Rows>
   void eliminate_rows(Stream& stream, const Rows& rows, Range range);

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
@@ -207,6 +207,7 @@ __device__ inline void put(const Panels<T>& panels, const T (&sum)[sides], Lid k
 template <class T, LineAxis axis, Halves halves>
 __global__ void __launch_bounds__(block_threads, sizeof(T) == 4 ? 2 : 1)
     transform_kernel(Panels<T> panels, Lines<const T> in, Lines<T> out, Lid lines, Lid row_tiles) {
+  cuda::wait_for_earlier_work();
   constexpr int sides = halves == Halves::none ? 1 : 2;
   __shared__ Tile<T, sides> tiles[2];
   const Lid row = static_cast<Lid>(blockIdx.x) % row_tiles * tile_rows;
@@ -297,6 +298,7 @@ struct DivergenceLines {
 template <class T, LineAxis axis, class In>
 __global__ void __launch_bounds__(block_threads)
     fast_transform_kernel(FastLineView<T> plan, const __grid_constant__ In in, Lines<T> out, Lid lines, int exponent) {
+  cuda::wait_for_earlier_work();
   extern __shared__ __align__(16) char memory[];
   T* const values = reinterpret_cast<T*>(memory);
   const Lid first = static_cast<Lid>(blockIdx.x) << exponent;
@@ -328,6 +330,7 @@ struct Turn {
 /// Blocks: squares along i, fastest, times squares along k, times rows.
 template <class T>
 __global__ void __launch_bounds__(turn_tile* turn_rows) turn_kernel(Turn<T> turn, Lid along_i, Lid along_k) {
+  cuda::wait_for_earlier_work();
   __shared__ T square[turn_tile][turn_tile + 1];  // columns in banks of their own
   const Lid block = static_cast<Lid>(blockIdx.x), x = static_cast<Lid>(threadIdx.x), y = static_cast<Lid>(threadIdx.y);
   const Lid i = block % along_i * turn_tile, k = block / along_i % along_k * turn_tile, j = block / along_i / along_k;
@@ -389,6 +392,7 @@ struct GpuRows {
 template <class T, bool cyclic, bool apart>
 __global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, GpuRows<T, apart> values, T* ratios,
                                  T* slacks, Size stride, Range columns, Lid left_out) {
+  cuda::wait_for_earlier_work();
   const Lid column = columns.begin + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
   if (column >= columns.end || column == left_out) return;
   const T lambda = lambdas[column];
@@ -454,6 +458,7 @@ __global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, GpuR
 /// has no room (size 0), that thread goes to memory for each value.
 template <class T, bool apart>
 __global__ void null_column_kernel(TridiagonalView<T> line, GpuRows<T, apart> rows, Lid null, Lid size) {
+  cuda::wait_for_earlier_work();
   extern __shared__ char memory[];
   T* const local = reinterpret_cast<T*>(memory);
   for (Lid k = static_cast<Lid>(threadIdx.x); k < size; k += static_cast<Lid>(blockDim.x)) local[k] = rows.row(k)[null];

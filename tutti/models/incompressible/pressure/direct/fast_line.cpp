@@ -40,7 +40,7 @@ std::vector<double> twiddles_of(const std::vector<int>& radices, Lid points) {
   return result;
 }
 
-void append(std::vector<double>& to, const std::array<double, 8>& factors) {
+void append(std::vector<double>& to, const std::array<double, 4>& factors) {
   to.insert(to.end(), factors.begin(), factors.end());
 }
 
@@ -55,9 +55,9 @@ void plan_mixed_ends(FastLine& plan, bool sine) {
     plan.in.insert(plan.in.end(), {sine ? last + 0 : first, sine ? first + 0 : last});
     plan.out.insert(plan.out.end(), {first, sine ? -1 - last : last});
     const double c = cos_pi(l, n), s = sin_pi(l, n);
-    append(plan.before, {c, s, 0, 0, -s, c, 0, 0});
+    append(plan.before, {c, s, 0, 0});
     const double d = scale * cos_pi(4 * l + 1, 4 * n), t = scale * sin_pi(4 * l + 1, 4 * n);
-    append(plan.after, {d, t, 0, 0, t, -d, 0, 0});
+    append(plan.after, {d, t, 0, 0});
   }
 }
 
@@ -80,14 +80,14 @@ void plan_equal_ends(FastLine& plan, LineEnd end) {
     plan.out.push_back(periodic ? static_cast<Lid>(k) : place(k));
     plan.out.push_back(periodic ? static_cast<Lid>(k == 0 ? n - 1 : m + k - 1) : place(k == 0 ? m : n - k));
     if (k == 0) {
-      append(plan.after, {once, once, 0, 0, once, -once, 0, 0});
+      append(plan.after, {once, once, 0, 0});
       continue;
     }
     const Size turn = periodic ? 2 * k : k, both = turn + 4 * k + n;  // of 2n: half turns
     const double c = cos_pi(turn, 2 * n), s = sin_pi(turn, 2 * n), d = cos_pi(both, 2 * n), t = sin_pi(both, 2 * n);
     const double half = scale / 2;
     const double a_re = half * (c + d), a_im = -half * (s + t), b_re = half * (c - d), b_im = -half * (s - t);
-    append(plan.after, {a_re, -a_im, b_re, b_im, -a_im, -a_re, -b_im, b_re});
+    append(plan.after, {a_re, -a_im, b_re, b_im});
   }
 }
 
@@ -116,21 +116,18 @@ FastLine transposed(const FastLine& line) {
   FastLine result = line;
   const std::size_t points = static_cast<std::size_t>(line.size) / 2;
   // The transposed Fourier transform, of real and imaginary parts, is its inverse but for a factor: the same one with
-  // both parts exchanged before and after. What is exchanged are the mixes' rows and columns, or places.
-  const auto mix = [&](const std::vector<double>& of, bool rows) {
-    std::vector<double> to(of.size());
-    for (std::size_t k = 0; k * 8 < of.size(); ++k)
-      for (std::size_t part = 0; part < 2; ++part)  // from the point itself, from its mirror image
-        for (std::size_t row = 0; row < 2; ++row)
-          for (std::size_t column = 0; column < 2; ++column) {
-            const std::size_t from = part == 0 ? k : (points - k) % points;
-            to[8 * k + 4 * (rows ? 1 - row : row) + 2 * part + (rows ? column : 1 - column)] =
-                of[8 * from + 4 * column + 2 * part + row];
-          }
+  // both parts exchanged before and after. What is exchanged are the mixes' factors, or places. The mirror image's part
+  // of a point becomes the point's part of its mirror image.
+  const auto mix = [&](const std::vector<double>& of, double sign) {
+    std::vector<double> to;
+    for (std::size_t k = 0; k * 4 < of.size(); ++k) {
+      const double *own = &of[4 * k], *mirror = &of[4 * ((points - k) % points)];
+      to.insert(to.end(), {sign * own[1], -sign * own[0], mirror[3], mirror[2]});
+    }
     return to;
   };
-  result.before = mix(line.after, true);
-  result.after = mix(line.before, false);
+  result.before = mix(line.after, 1);
+  result.after = mix(line.before, -1);
   result.in = line.out;
   result.out = line.in;
   if (result.after.empty())

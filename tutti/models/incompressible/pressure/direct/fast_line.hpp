@@ -30,7 +30,7 @@ namespace tutti::incompressible {
 bool has_fast_transform(const Line& line);
 
 /// A plan; `in` and `out` are places in a line, of the points' real and imaginary parts in turn; -1 - place: with the
-/// other sign. `before` and `after`: eight factors a point k, Mix, or none. size 0: there is no fast transform.
+/// other sign. `before` and `after`: four factors a point k, FastMix, or none. size 0: there is no fast transform.
 struct FastLine {
   Lid size = 0;
   std::vector<int> radices;
@@ -46,12 +46,14 @@ FastLine transposed(const FastLine& line);
 
 inline constexpr int most_fast_passes = 10;
 
-/// A point and its mirror image: (f0 re + f1 im + f2 mirror.re + f3 mirror.im, and the same with f4 .. f7), where the
-/// mirror image is point (points - k) % points. Aligned: read as vectors.
+/// What a point z becomes with its mirror image m, point (points - k) % points. Before the passes a z + b conj(m), with
+/// a = f0 - i f1 and b = f2 + i f3; behind them a conj(z) + b m, with a = f0 + i f1 and b = f2 - i f3. Aligned: read as
+/// vectors.
 template <class T>
 struct alignas(16) FastMix {
-  T factor[8];
+  T factor[4];
 };
+enum class MixSide : std::uint8_t { before, after };
 
 /// A plan as a kernel reads it. All pointers are into the memory of whoever runs the kernel.
 template <class T>
@@ -100,8 +102,8 @@ struct RoundedFastLine {
 
  private:
   static std::vector<FastMix<T>> mixes(const std::vector<double>& factors) {
-    std::vector<FastMix<T>> result(factors.size() / 8);
-    for (std::size_t i = 0; i < factors.size(); ++i) result[i / 8].factor[i % 8] = static_cast<T>(factors[i]);
+    std::vector<FastMix<T>> result(factors.size() / 4);
+    for (std::size_t i = 0; i < factors.size(); ++i) result[i / 4].factor[i % 4] = static_cast<T>(factors[i]);
     return result;
   }
 };
@@ -265,14 +267,16 @@ template <int r, bool last, class V, class T>
   }
 }
 
-template <class V, class T>
+template <MixSide side, class V, class T>
 TUTTI_HD inline Complex<V> fast_mix(const FastMix<T> mix, const Complex<V>& own, const Complex<V>& mirror) {
   using A = Arithmetic<V>;
-  const auto row = [&](const T* g) -> V {
-    return A::fused(A::all(g[0]), own.re,
-                    A::fused(A::all(g[1]), own.im, A::fused(A::all(g[2]), mirror.re, A::all(g[3]) * mirror.im)));
-  };
-  return {row(mix.factor), row(mix.factor + 4)};
+  const V a = A::all(mix.factor[0]), b = A::all(mix.factor[1]), c = A::all(mix.factor[2]), d = A::all(mix.factor[3]);
+  const V re = A::fused(a, own.re, A::fused(b, own.im, A::fused(c, mirror.re, d * mirror.im)));
+  const V im = A::fused(b, own.re, A::fused(-a, own.im, A::fused(-d, mirror.re, c * mirror.im)));
+  if constexpr (side == MixSide::before)
+    return {re, -im};
+  else
+    return {re, im};
 }
 
 /// Points are loaded and stored in pairs: k and its mirror image, k = 0 .. fast_pairs - 1.
@@ -288,8 +292,11 @@ TUTTI_HD inline void fast_load(const FastLineView<T>& line, const Get& get, cons
   const auto value = [&](Lid place) -> V { return place < 0 ? -get(-1 - place) : get(place); };
   const Complex<V> z{value(line.in[2 * k]), value(line.in[2 * k + 1])};
   const Complex<V> m = other == k ? z : Complex<V>{value(line.in[2 * other]), value(line.in[2 * other + 1])};
-  to.put(k, line.before == nullptr ? z : fast_mix(line.before[k], z, m));
-  if (other != k) to.put(other, line.before == nullptr ? m : fast_mix(line.before[other], m, z));
+  const auto mixed = [&](Lid point, const Complex<V>& own, const Complex<V>& mirror) {
+    return line.before == nullptr ? own : fast_mix<MixSide::before>(line.before[point], own, mirror);
+  };
+  to.put(k, mixed(k, z, m));
+  if (other != k) to.put(other, mixed(other, m, z));
 }
 
 /// And from the points into a line: put(place, value).
@@ -297,14 +304,15 @@ template <class From, class T, class Put>
 TUTTI_HD inline void fast_store(const FastLineView<T>& line, const From& from, const Put& put, Lid k) {
   using V = typename From::Value;
   const Lid other = k == 0 ? 0 : line.points - k;
-  const auto write = [&](Lid point, const Complex<V>& z) {
+  const auto write = [&](Lid point, const Complex<V>& own, const Complex<V>& mirror) {
+    const Complex<V> z = line.after == nullptr ? own : fast_mix<MixSide::after>(line.after[point], own, mirror);
     const Lid a = line.out[2 * point], b = line.out[2 * point + 1];
     put(a < 0 ? -1 - a : a, a < 0 ? -z.re : z.re);
     put(b < 0 ? -1 - b : b, b < 0 ? -z.im : z.im);
   };
   const Complex<V> z = from.get(k), m = other == k ? z : from.get(other);
-  write(k, line.after == nullptr ? z : fast_mix(line.after[k], z, m));
-  if (other != k) write(other, line.after == nullptr ? m : fast_mix(line.after[other], m, z));
+  write(k, z, m);
+  if (other != k) write(other, m, z);
 }
 
 }  // namespace tutti::incompressible

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
 
@@ -52,15 +50,6 @@ struct PowerPlan {
   }
 };
 
-/// Whether a line of cells has kernels of this file. Along x it is then never transformed by another.
-template <int exponent = least_power, class T>
-bool has_power_plan(const FastLineView<T>& line) {
-  if constexpr (exponent > most_power)
-    return false;
-  else
-    return PowerPlan<exponent>::is_plan_of(line) || has_power_plan<exponent + 1>(line);
-}
-
 template <class T>
 struct PairOf;
 template <>
@@ -89,47 +78,22 @@ __device__ inline void store_pair(T* to, Complex<T> z) {
   *reinterpret_cast<typename PairOf<T>::Type*>(to) = v;
 }
 
-/// How the mixes of all points lie in memory: one after the other, or the first 16 bytes of every point, then the
-/// second of every point and so on, which threads read side by side that have neighbouring points of one line. Where
-/// several lines lie side by side, threads ask for the same points, and whole mixes are read faster.
-enum class MixLayout : std::uint8_t { whole, pieces };
-
-/// Of the mixes of lines along x. In double, pieces made whole steps slower, though the kernel alone took less time.
+/// As vectors.
 template <class T>
-inline constexpr MixLayout rows_layout = sizeof(T) == 4 ? MixLayout::pieces : MixLayout::whole;
-
-inline constexpr int mix_piece = 16;  ///< bytes
-
-/// In the memory of FastMix, whose elements are then no mixes any more: load_mix takes them out.
-template <class T>
-std::vector<FastMix<T>> mixes_in_pieces(const std::vector<FastMix<T>>& whole) {
-  std::vector<FastMix<T>> result(whole.size());
-  char* to = reinterpret_cast<char*>(result.data());
-  for (std::size_t piece = 0; piece < sizeof(FastMix<T>); piece += mix_piece)
-    for (const FastMix<T>& mix : whole) {
-      std::memcpy(to, reinterpret_cast<const char*>(&mix) + piece, mix_piece);
-      to += mix_piece;
-    }
-  return result;
-}
-
-/// Mix k of `points`.
-template <MixLayout layout, class T>
-__device__ inline FastMix<T> load_mix(const FastMix<T>* mixes, unsigned k, unsigned points) {
+__device__ inline FastMix<T> load_mix(const FastMix<T>* from) {
   FastMix<T> mix;
-  constexpr int pieces = static_cast<int>(sizeof mix) / mix_piece;
-  const uint4* const from = reinterpret_cast<const uint4*>(mixes) + (layout == MixLayout::whole ? k * pieces : k);
 #pragma unroll
-  for (int i = 0; i < pieces; ++i) {
-    const uint4 v = __ldg(from + (layout == MixLayout::whole ? i : i * points));
-    std::memcpy(reinterpret_cast<char*>(&mix) + mix_piece * i, &v, mix_piece);
+  for (int i = 0; i < 4; i += 2) {
+    const Complex<T> two = load_constant_pair(from->factor + i);
+    mix.factor[i] = two.re;
+    mix.factor[i + 1] = two.im;
   }
   return mix;
 }
 
 /// A thread's points of a line; `me`: its number among the line's threads. Memory: where all of these threads put and
 /// get points, as put<pass>(point, value) and get<pass>(point) between passes `pass` and `pass` + 1, and meet().
-template <class T, int exponent, MixLayout layout>
+template <class T, int exponent>
 class PowerThread {
   using Plan = PowerPlan<exponent>;
   static constexpr int points = Plan::points, passes = Plan::passes(), per_thread = Plan::per_thread;
@@ -148,7 +112,7 @@ class PowerThread {
       const int2 place = __ldg(reinterpret_cast<const int2*>(line_.in) + k);
       z_[n] = {signed_value(value, place.x), signed_value(value, place.y)};
     }
-    if (line_.before != nullptr) mix<r>(line_.before);
+    if (line_.before != nullptr) mix<r, MixSide::before>(line_.before);
   }
   template <class Memory>
   __device__ void transform(const Memory& memory) {
@@ -157,7 +121,7 @@ class PowerThread {
   template <class Put>
   __device__ void store(const Put& put) {
     constexpr int r = Plan::radix(passes - 1);
-    if (line_.after != nullptr) mix<r>(line_.after);
+    if (line_.after != nullptr) mix<r, MixSide::after>(line_.after);
 #pragma unroll
     for (int n = 0; n < per_thread; ++n) {
       const unsigned k = paired<r>(n / r) + points / r * (n % r);
@@ -197,7 +161,7 @@ class PowerThread {
     return p == 0 || p == passes - 1 ? paired<r>(n) : me_ + n * Plan::threads;
   }
 
-  template <int r>
+  template <int r, MixSide side>
   __device__ void mix(const FastMix<T>* mixes) {
 #pragma unroll
     for (int pair = 0; pair < per_thread / (2 * r); ++pair) {
@@ -212,9 +176,8 @@ class PowerThread {
       for (int i = 0; i < r; ++i) {
         const Complex<T> mirror_a = own ? a[(r - i) % r] : b[r - 1 - i], mirror_b = own ? b[r - 1 - i] : a[r - 1 - i];
         const int at = points / r * i;
-        z_[pair * 2 * r + i] = fast_mix(load_mix<layout>(mixes, paired<r>(2 * pair) + at, points), a[i], mirror_a);
-        z_[pair * 2 * r + r + i] =
-            fast_mix(load_mix<layout>(mixes, paired<r>(2 * pair + 1) + at, points), b[i], mirror_b);
+        z_[pair * 2 * r + i] = fast_mix<side>(load_mix(mixes + paired<r>(2 * pair) + at), a[i], mirror_a);
+        z_[pair * 2 * r + r + i] = fast_mix<side>(load_mix(mixes + paired<r>(2 * pair + 1) + at), b[i], mirror_b);
       }
     }
   }
@@ -303,12 +266,13 @@ struct RowMemory {
   }
 };
 
-/// Lines along x: step is 1; the plan's mixes lie as rows_layout says. They pass through shared memory so that threads
+/// Lines along x: step is 1. They pass through shared memory so that threads
 /// side by side read and write what lies side by side.
 template <class T, int exponent, class In>
 __global__ void __launch_bounds__(RowsOfPower<T, exponent>::threads, RowsOfPower<T, exponent>::resident)
     power_rows_kernel(const __grid_constant__ FastLineView<T> plan, const __grid_constant__ In in, Lines<T> out,
                       Lid lines) {
+  cuda::wait_for_earlier_work();
   using Cut = RowsOfPower<T, exponent>;
   using Plan = PowerPlan<exponent>;
   __shared__ __align__(16) T memory[Cut::teams * Cut::team_lines * Cut::line_values];
@@ -326,7 +290,7 @@ __global__ void __launch_bounds__(RowsOfPower<T, exponent>::threads, RowsOfPower
     }
   }
   row.meet();
-  PowerThread<T, exponent, rows_layout<T>> thread(plan, me % Plan::threads);
+  PowerThread<T, exponent> thread(plan, me % Plan::threads);
   thread.load([&](unsigned place) { return row.line[Cut::padded_cell(place)]; });
   thread.transform(row);
   row.meet();
@@ -373,6 +337,7 @@ struct ColumnMemory {
 template <class T, int exponent>
 __global__ void __launch_bounds__(ColumnsOfPower<T, exponent>::threads, ColumnsOfPower<T, exponent>::resident)
     power_columns_kernel(const __grid_constant__ FastLineView<T> plan, Lines<const T> in, Lines<T> out, Lid lines) {
+  cuda::wait_for_earlier_work();
   using Cut = ColumnsOfPower<T, exponent>;
   extern __shared__ __align__(16) char memory[];
   const unsigned which = threadIdx.x % Cut::lines;
@@ -381,7 +346,7 @@ __global__ void __launch_bounds__(ColumnsOfPower<T, exponent>::threads, ColumnsO
   const T* const from = in.first + in.at(min(line, lines - 1));
   T* const to = out.first + out.at(min(line, lines - 1));
   const auto step = static_cast<unsigned>(in.step), step_out = static_cast<unsigned>(out.step);
-  PowerThread<T, exponent, MixLayout::whole> thread(plan, threadIdx.x / Cut::lines);
+  PowerThread<T, exponent> thread(plan, threadIdx.x / Cut::lines);
   thread.load([&](unsigned place) { return from[place * step]; });
   thread.transform(ColumnMemory<T, Cut::lines>{reinterpret_cast<T*>(memory) + 2 * which});
   thread.store([&](unsigned place, T value) {
