@@ -4,6 +4,8 @@
 // What elimination makes of a matrix depends on the rows before by `lost` only, and rows of equal lengths that get the
 // same `lost` pass on the same. But for the smoothest modes it settles within a few rows, on one value or on two that
 // take turns (rounding may have it so): from there on a row takes two operations, and no ratio has to be kept.
+// Where it does not settle, a row has a division to wait for, and a few such blocks would take twice as long as all
+// others: their factors are found once, at set-up.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -24,6 +26,20 @@ struct ColumnCut {
   static std::size_t bytes(Lid size) { return (static_cast<std::size_t>(size) * (columns + 2) + 1) * sizeof(T); }
 };
 
+/// Groups of ColumnCut::columns columns whose factors are known: slots[group] is the group's place in `values`, or -1.
+/// A place has all inverses and then all ratios of each row.
+template <class T>
+struct KnownFactors {
+  static constexpr Lid row = 2 * ColumnCut<T>::columns;
+  const std::int32_t* slots = nullptr;  ///< null: none are known
+  const T* values = nullptr;
+  /// Those of a column of a group; null: they are not known.
+  __device__ const T* of(Lid group, int column, Lid size) const {
+    const std::int32_t slot = slots == nullptr ? -1 : __ldg(slots + group);
+    return slot < 0 ? nullptr : values + Size{slot} * size * row + column;
+  }
+};
+
 /// Rows [from, end) of `values` in shared memory, those of equal lengths being `equal`; by those lanes of one warp that
 /// have a column.
 template <class T>
@@ -31,21 +47,23 @@ class ColumnElimination {
   using Cut = ColumnCut<T>;
 
  public:
-  /// `values`: of the thread's column; `ratios`: the same in memory, `stride` from row to row; `lanes`: of the warp,
-  /// that take part.
-  __device__ ColumnElimination(const T* widths, const T* conductance, Range equal, T lambda, T* values, T* ratios,
-                               Size stride, unsigned lanes)
+  /// `values`: of the thread's column; `known`: its factors, or null; `ratios`: room for ratios in memory, `stride`
+  /// from row to row; `lanes`: of the warp, that take part.
+  __device__ ColumnElimination(const T* widths, const T* conductance, Range equal, T lambda, T* values, const T* known,
+                               T* ratios, Size stride, unsigned lanes)
       : widths_(widths),
         conductance_(conductance),
         equal_(equal),
         lambda_(lambda),
         values_(values),
+        known_(known),
         ratios_(ratios),
         stride_(stride),
         lanes_(lanes),
         settled_(equal.end) {}
 
   __device__ void up(Lid from, Lid end) {
+    if (known_ != nullptr) return known_rows_up(from, end);
     Lid k = from;
     const Lid equal_end = min(end, equal_.end);
     while (k < end && k < settled_) {
@@ -104,12 +122,35 @@ class ColumnElimination {
 
  private:
   static constexpr int at_once = 8;
+  static constexpr Lid row_of_known = KnownFactors<T>::row;
   static constexpr int between_votes = 4;  ///< rows, an even number: whether they settle is asked behind them
   /// Of rows that have settled.
   struct Settled {
     T inverse = 0, ratio = 0;
   };
 
+  __device__ void known_rows_up(Lid from, Lid end) {
+    T inverse[Cut::rows];
+#pragma unroll
+    for (int r = 0; r < Cut::rows; ++r) inverse[r] = from + r < end ? __ldg(known_ + (from + r) * row_of_known) : T(0);
+#pragma unroll
+    for (int first = 0; first < Cut::rows; first += at_once) {
+      T f[at_once], below[at_once];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        const Lid k = min(from + first + r, end - 1);
+        f[r] = -widths_[k] * values_[k * Cut::columns];
+        below[r] = conductance_[k];
+      }
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        const Lid k = from + first + r;
+        if (k >= end) return;
+        value_ = std::fma(below[r], value_, f[r]) * inverse[first + r];
+        values_[k * Cut::columns] = value_;
+      }
+    }
+  }
   __device__ void row_up(Lid k) {
     if (k == equal_.end && (k - settled_) % 2 == 1) lost_ = lost_before_;  // of the row before, by turns
     const T two_before = lost_before_;
@@ -150,10 +191,12 @@ class ColumnElimination {
   /// together are under way at once.
   __device__ Lid rows_down(Lid k, Lid from) {
     const Lid next = min(k, from - 1);
+    const T* const ratios = known_ != nullptr ? known_ + Cut::columns : ratios_;
+    const Size stride = known_ != nullptr ? Size{row_of_known} : stride_;
     for (; k >= from; k -= Cut::rows) {
       T ratio[Cut::rows];
 #pragma unroll
-      for (int r = 0; r < Cut::rows; ++r) ratio[r] = k - r >= from ? ratios_[(k - r) * stride_] : T(0);
+      for (int r = 0; r < Cut::rows; ++r) ratio[r] = k - r >= from ? ratios[(k - r) * stride] : T(0);
 #pragma unroll
       for (int r = 0; r < Cut::rows; ++r) {
         if (k - r < from) break;
@@ -167,7 +210,9 @@ class ColumnElimination {
   const T *widths_, *conductance_;
   Range equal_;
   T lambda_;
-  T *values_, *ratios_;
+  T* values_;
+  const T* known_;
+  T* ratios_;
   Size stride_;
   unsigned lanes_;
   Lid settled_;  ///< rows from here on, those of equal lengths, have what even_ and odd_ say
@@ -202,8 +247,8 @@ __device__ inline void null_column_by_block(TridiagonalView<T> line, const GpuRo
 /// it would hold up as one of their columns.
 template <class T, bool apart>
 __global__ void __launch_bounds__(ColumnCut<T>::threads)
-    columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, GpuRows<T, apart> rows, T* ratios,
-                   Size stride, Range columns, Lid null) {
+    columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, KnownFactors<T> known,
+                   GpuRows<T, apart> rows, T* ratios, Size stride, Range columns, Lid null) {
   cuda::wait_for_earlier_work();
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
@@ -214,8 +259,8 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
   T* const conductance = widths + line.size;
   const int me = static_cast<int>(threadIdx.x), own = me % Cut::columns, own_row = me / Cut::columns;
   const Lid block = static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0);
-  const Lid column = columns.begin + block * Cut::columns + own;
-  const bool there = column < columns.end && column != null;
+  const Lid group = columns.begin / Cut::columns + block, column = group * Cut::columns + own;
+  const bool there = column >= columns.begin && column < columns.end && column != null;
   const Lid chunks = (line.size + Cut::rows - 1) / Cut::rows;
   for (Lid k = me; k <= line.size; k += Cut::threads) {
     if (k < line.size) widths[k] = line.widths[k];
@@ -235,7 +280,8 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
   for (Lid chunk = 0; chunk < Cut::ahead; ++chunk) bring(chunk);
   const bool first_warp = me < 32, eliminates = me < Cut::columns && there;
   ColumnElimination<T> elimination(widths, conductance, equal, there ? lambdas[column] : T(-1), local + own,
-                                   ratios + column, stride, __ballot_sync(~0U, eliminates));
+                                   known.of(group, own, line.size), ratios + column, stride,
+                                   __ballot_sync(~0U, eliminates));
   for (Lid chunk = 0; chunk < chunks; ++chunk) {
     bring(chunk + Cut::ahead);
     __pipeline_wait_prior(Cut::ahead);
@@ -253,6 +299,46 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads)
       for (Lid k = begin + own_row - 32 / Cut::columns; k < end; k += at_once)
         to.row(k)[column] = local[k * Cut::columns + own];
     });
+  }
+}
+
+/// After how many rows the factors of a group settle, line.size if they do not. A block per group, a thread per column.
+template <class T>
+__global__ void settling_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, Lid columns, Lid null,
+                                std::int32_t* rows) {
+  cuda::wait_for_earlier_work();
+  const Lid column = static_cast<Lid>(blockIdx.x) * ColumnCut<T>::columns + static_cast<Lid>(threadIdx.x);
+  const bool there = column < columns && column != null;
+  const T lambda = there ? lambdas[column] : T(-1);
+  T lost = 1, before = 0;
+  Lid settled = line.size;
+  for (Lid k = 0; k < equal.end; ++k) {
+    const T two_before = before;
+    before = lost;
+    eliminate_row(line.conductance[k], line.conductance[k + 1], line.widths[k], lambda, T(0), T(0), lost);
+    if (__syncthreads_and(!there || lost == two_before) != 0 && k >= equal.begin) {
+      settled = k + 1;
+      break;
+    }
+  }
+  if (threadIdx.x == 0) rows[blockIdx.x] = settled;
+}
+
+/// The factors of some groups into their places, which are in the order of the groups.
+template <class T>
+__global__ void known_factors_kernel(TridiagonalView<T> line, const T* lambdas, Lid columns, const std::int32_t* groups,
+                                     T* values) {
+  cuda::wait_for_earlier_work();
+  constexpr int width = ColumnCut<T>::columns;
+  const Lid me = static_cast<Lid>(threadIdx.x), column = groups[blockIdx.x] * width + me;
+  const T lambda = column < columns ? lambdas[column] : T(-1);
+  T* to = values + static_cast<Size>(blockIdx.x) * line.size * KnownFactors<T>::row + me;
+  T lost = 1;
+  for (Lid k = 0; k < line.size; ++k, to += KnownFactors<T>::row) {
+    const EliminatedRow<T> row =
+        eliminate_row(line.conductance[k], line.conductance[k + 1], line.widths[k], lambda, T(0), T(0), lost);
+    to[0] = row.inverse;
+    to[width] = row.ratio;
   }
 }
 

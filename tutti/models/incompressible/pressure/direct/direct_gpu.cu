@@ -31,6 +31,14 @@ Buffer<T> upload_panels(Stream& stream, const std::vector<double>& matrix, Lid s
   return make_buffer(stream, std::span<const T>(values), "matrices of the direct solver");
 }
 
+/// Columns that are eliminated together: a row of them is a line of memory.
+template <class T>
+constexpr int group_columns = 128 / static_cast<int>(sizeof(T));
+/// Groups whose factors are kept, at most: else they are no tail behind the others.
+Size most_known_groups(Size groups) {
+  return groups / 8;
+}
+
 template <class T, class U>
 Buffer<T> upload_as(Stream& stream, const std::vector<U>& values) {
   const std::vector<T> rounded(values.begin(), values.end());
@@ -39,6 +47,8 @@ Buffer<T> upload_as(Stream& stream, const std::vector<U>& values) {
 
 #if defined(__CUDACC__)
 static_assert(panel_rows == direct::tile_rows);
+static_assert(group_columns<float> == direct::ColumnCut<float>::columns &&
+              group_columns<double> == direct::ColumnCut<double>::columns);
 
 template <LineAxis axis, direct::Halves halves, class T>
 void launch_transform(Stream& stream, const direct::Panels<T>& panels, const direct::Lines<const T>& in,
@@ -195,6 +205,7 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
                        "the direct solver's scratch");
 #if defined(__CUDACC__)
   columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= cuda::most_shared_memory(stream.device().index());
+  if (columns_fit_) find_factors(stream);
 #endif
   if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
 }
@@ -220,7 +231,40 @@ void DirectGpu<T>::copy_planes(Stream& stream, const T* from, T* to, Range range
               static_cast<std::size_t>(range.size() * plane) * sizeof(T), CopyDirection::local);
 }
 
+template <class T>
+TridiagonalView<T> DirectGpu<T>::line_z() const {
+  return {nz_, cyclic_, singular_, widths_.data(), conductance_.data(), exact_widths_.data(), distances_.data()};
+}
+
 #if defined(__CUDACC__)
+/// Of groups of columns whose factors need long to settle, where these are few.
+template <class T>
+void DirectGpu<T>::find_factors(Stream& stream) {
+  const Lid columns = static_cast<Lid>(lambda_.size()), slow_rows = std::max<Lid>(32, nz_ / 4);
+  const int width = group_columns<T>;
+  const auto groups = static_cast<std::size_t>((columns + width - 1) / width);
+  if (groups == 0 || 2 * equal_.size() < nz_) return;
+  std::vector<std::int32_t> slots(groups, -1), slow;
+  known_groups_ = make_buffer(stream, std::span<const std::int32_t>(slots), "groups of columns");
+  std::vector<std::int32_t> settled(groups);
+  cuda::launch(stream, direct::settling_kernel<T>, static_cast<unsigned>(groups), width, 0, line_z(), equal_,
+               lambda_.data(), columns, null_column_, known_groups_.data());
+  download(stream, std::span<std::int32_t>(settled), known_groups_);
+  for (std::size_t g = 0; g < groups; ++g)
+    if (settled[g] > slow_rows) slow.push_back(static_cast<std::int32_t>(g));
+  const auto count = static_cast<Size>(slow.size());
+  if (count > 0 && count <= most_known_groups(static_cast<Size>(groups))) {
+    for (std::size_t slot = 0; slot < slow.size(); ++slot)
+      slots[static_cast<std::size_t>(slow[slot])] = static_cast<std::int32_t>(slot);
+    known_ = Buffer<T>(stream.device(), count * nz_ * direct::KnownFactors<T>::row, "the direct solver's factors");
+    const Buffer<std::int32_t> numbers = make_buffer(stream, std::span<const std::int32_t>(slow), "groups of columns");
+    cuda::launch(stream, direct::known_factors_kernel<T>, static_cast<unsigned>(count), width, 0, line_z(),
+                 lambda_.data(), columns, numbers.data(), known_.data());
+    stream.synchronize();
+  }
+  upload(stream, known_groups_, std::span<const std::int32_t>(slots));
+}
+
 template <class T>
 void DirectGpu<T>::to_modes(Stream& stream, const PlanesOfRows<const T>& from, T* values, Range range) {
   if (range.empty()) return;
@@ -306,8 +350,7 @@ void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range ra
 template <class T>
 template <class Rows>
 void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range) {
-  const TridiagonalView<T> view{
-      nz_, cyclic_, singular_, widths_.data(), conductance_.data(), exact_widths_.data(), distances_.data()};
+  const TridiagonalView<T> view = line_z();
   const Size stride = lambda_.size();
   const cuda::CurrentDevice current(stream.device().index());
   const bool with_null = null_column_ >= range.begin && null_column_ < range.end;
@@ -316,8 +359,10 @@ void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range)
     const auto kernel = direct::columns_kernel<T, Rows::some_apart>;
     const std::size_t bytes = Cut::bytes(nz_);
     cuda::allow_shared_memory(kernel, bytes);
-    cuda::launch(stream, kernel, (range.size() + Cut::columns - 1) / Cut::columns + (with_null ? 1 : 0), Cut::threads,
-                 bytes, view, equal_, lambda_.data(), rows, scratch_.data(), stride, range, null_column_);
+    const Lid groups = (range.end - 1) / Cut::columns - range.begin / Cut::columns + 1;
+    const direct::KnownFactors<T> known{known_groups_.data(), known_.data()};
+    cuda::launch(stream, kernel, groups + (with_null ? 1 : 0), Cut::threads, bytes, view, equal_, lambda_.data(), known,
+                 rows, scratch_.data(), stride, range, null_column_);
     return;
   }
   constexpr int block = 128;
@@ -356,8 +401,9 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
     return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
   };
   const bool cyclic = z.periodic() && z.size() > 1;
-  return matrices(x) + matrices(y) + columns + std::max(Size{x.size()} * y.size() * planes, columns * z.size()) +
-         (cyclic ? columns * z.size() : 0);
+  const Size known = cyclic ? 0 : most_known_groups(columns) * 2 * z.size();
+  return known + matrices(x) + matrices(y) + columns +
+         std::max(Size{x.size()} * y.size() * planes, columns * z.size()) + (cyclic ? columns * z.size() : 0);
 }
 
 template class DirectGpu<double>;

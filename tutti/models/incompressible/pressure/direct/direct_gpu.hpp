@@ -61,6 +61,8 @@ class DirectGpu {
   static Fast upload_fast(Stream& stream, const FastLine& line);
   static LineOnGpu upload_line(Stream& stream, const LineModes& modes);
   static Range equal_rows(const LineOperator& z);
+  TridiagonalView<T> line_z() const;
+  void find_factors(Stream& stream);
   template <class Rows>
   void eliminate_rows(Stream& stream, const Rows& rows, Range range);
   void to_modes_along_y(Stream& stream, T* values, Range range);
@@ -75,6 +77,8 @@ class DirectGpu {
   Buffer<double> exact_widths_, distances_;
   /// Planes between the two transforms; ratios while columns are eliminated; slacks, too, where they are cyclic.
   Buffer<T> scratch_, slacks_;
+  Buffer<std::int32_t> known_groups_;  ///< of columns: where their factors are in `known_`, or -1
+  Buffer<T> known_;
 };
 
 /// Values of T that a DirectGpu of these lines takes, but for a few a plane of cells (lengths, distances); found
