@@ -18,7 +18,7 @@
 #include "tutti/base/units.hpp"
 #include "tutti/base/version.hpp"
 #include "tutti/device/cuda_report.hpp"
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 #include "tutti/exchange/routing.hpp"
 #include "tutti/io/checkpoint/checkpoint_file.hpp"
 

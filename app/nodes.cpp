@@ -6,7 +6,7 @@
 #include "app/commands.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/write_nodes.hpp"
 #include "tutti/mesh/sphere/node_cloud.hpp"

@@ -6,7 +6,7 @@
 #include "bench/gpu_timing.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/for_each.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/mesh/box_grid.hpp"
 
 namespace tutti::incompressible {

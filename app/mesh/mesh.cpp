@@ -9,7 +9,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/mesh/files/gmsh/gmsh.hpp"
 #include "tutti/mesh/files/read_mesh.hpp"

@@ -9,7 +9,7 @@
 #include "app/python.hpp"
 #include "tutti/base/error.hpp"
 #include "tutti/base/log.hpp"
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/io/quality_report.hpp"
 #include "tutti/io/vtk/mesh_vtu.hpp"

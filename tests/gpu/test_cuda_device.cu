@@ -10,9 +10,9 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/buffer.hpp"
-#include "tutti/device/exact_sums.hpp"
 #include "tutti/device/for_each.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/exact_sums.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/device/triad.hpp"
 

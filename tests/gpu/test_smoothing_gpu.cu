@@ -2,7 +2,7 @@
 #include <numbers>
 
 #include "tests/support/smoothing_run.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/models/smoothing/quick_math.cuh"
 
 namespace tutti::smoothing {

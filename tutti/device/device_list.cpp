@@ -16,7 +16,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/base/system/machine_limits.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/core_load.hpp"
+#include "tutti/device/host/core_load.hpp"
 
 namespace tutti {
 namespace {

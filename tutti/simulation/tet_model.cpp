@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tutti/base/mpi/over_ranks.hpp"
-#include "tutti/device/reductions.hpp"
+#include "tutti/device/sums/reductions.hpp"
 #include "tutti/simulation/error_norms.hpp"
 #include "tutti/simulation/evaluate.hpp"
 

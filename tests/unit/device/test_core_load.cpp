@@ -1,4 +1,4 @@
-#include "tutti/device/core_load.hpp"
+#include "tutti/device/host/core_load.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

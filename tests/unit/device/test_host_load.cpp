@@ -1,4 +1,4 @@
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

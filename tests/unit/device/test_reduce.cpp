@@ -7,10 +7,10 @@
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/buffer.hpp"
-#include "tutti/device/exact_sums.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/exact_sums.hpp"
+#include "tutti/device/sums/reduce.hpp"
+#include "tutti/device/sums/window_adder.hpp"
 #include "tutti/device/threads.hpp"
-#include "tutti/device/window_adder.hpp"
 
 namespace tutti {
 namespace {

@@ -6,8 +6,8 @@
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/device/cuda/reduce_room.hpp"
 #include "tutti/device/device.hpp"
-#include "tutti/device/sum_and_largest.hpp"
-#include "tutti/device/window_adder.hpp"
+#include "tutti/device/sums/sum_and_largest.hpp"
+#include "tutti/device/sums/window_adder.hpp"
 
 namespace tutti::detail {
 

@@ -60,12 +60,14 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   element_fragments_ = keep(made.element_fragments);
   trace_fragments_ = keep(made.trace_fragments);
   lift_scales_ = keep(made.scales);
+  face_scales_ = keep(made.face_scales);
   lift_sides_ = keep(made.sides);
   tile_faces_ = keep(made.faces);
   tile_tables_ = keep(made.tables);
   straight_.element_fragments = element_fragments_.data();
   straight_.trace_fragments = trace_fragments_.data();
   straight_.scales = lift_scales_.data();
+  straight_.face_scales = face_scales_.data();
   straight_.sides = lift_sides_.data();
   straight_.faces = tile_faces_.data();
   straight_.tables = tile_tables_.data();

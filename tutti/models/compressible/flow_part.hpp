@@ -93,7 +93,7 @@ class FlowPart {
   std::unique_ptr<Residency> held_;
   PartView view_;
   BoundaryView boundary_;
-  Buffer<double> element_fragments_, trace_fragments_, lift_scales_;
+  Buffer<double> element_fragments_, trace_fragments_, lift_scales_, face_scales_;
   Buffer<StraightFace> tile_faces_;
   Buffer<std::int32_t> tile_tables_, lift_sides_;
   StraightView straight_;

@@ -8,7 +8,7 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/reductions.hpp"
+#include "tutti/device/sums/reductions.hpp"
 #include "tutti/domain/held_arrays.hpp"
 #include "tutti/models/diffusion/diffusion_plan.hpp"
 #include "tutti/simulation/evaluate.hpp"

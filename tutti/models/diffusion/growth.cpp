@@ -5,7 +5,7 @@
 
 #include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
-#include "tutti/device/reductions.hpp"
+#include "tutti/device/sums/reductions.hpp"
 #include "tutti/mesh/face_shape.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/scheme/damped.hpp"

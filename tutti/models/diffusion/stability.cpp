@@ -6,7 +6,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/device/reductions.hpp"
+#include "tutti/device/sums/reductions.hpp"
 #include "tutti/models/diffusion/diffusion.hpp"
 #include "tutti/models/diffusion/scheme/gradient.hpp"
 

@@ -9,8 +9,8 @@
 #include "tutti/base/log.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/for_each.hpp"
-#include "tutti/device/reduce.hpp"
 #include "tutti/device/sorting.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/models/graph/betweenness/device_sources.hpp"
 #include "tutti/models/graph/rmat_arc.hpp"
 

@@ -12,7 +12,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/input_file.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/host_memory.hpp"
+#include "tutti/device/host/host_memory.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 #include "tutti/models/graph/files/graph_pieces.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tutti/base/units.hpp"
-#include "tutti/device/host_memory.hpp"
+#include "tutti/device/host/host_memory.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/device_ssca2.hpp"
 #include "tutti/models/graph/generate.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tutti/base/exact_sum.hpp"
-#include "tutti/device/sum_and_largest.hpp"
+#include "tutti/device/sums/sum_and_largest.hpp"
 #include "tutti/domain/box_domain.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"

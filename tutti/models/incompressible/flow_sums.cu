@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 
 namespace tutti::incompressible {
 namespace {

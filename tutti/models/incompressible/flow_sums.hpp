@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tutti/base/exact_sum.hpp"
-#include "tutti/device/sum_and_largest.hpp"
+#include "tutti/device/sums/sum_and_largest.hpp"
 #include "tutti/models/incompressible/flow_part.hpp"
 
 namespace tutti::incompressible {

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "tutti/device/for_each.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #if defined(__CUDACC__)
 #include "tutti/models/smoothing/sweep_cuda.cuh"
 #include "tutti/models/smoothing/sweep_rings.cuh"

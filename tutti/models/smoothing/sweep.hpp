@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tutti/device/device.hpp"
-#include "tutti/device/sum_and_largest.hpp"
+#include "tutti/device/sums/sum_and_largest.hpp"
 #include "tutti/models/smoothing/node_step.hpp"
 #include "tutti/models/smoothing/star.hpp"
 

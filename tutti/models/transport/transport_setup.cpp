@@ -8,7 +8,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/base/random.hpp"
-#include "tutti/device/reductions.hpp"
+#include "tutti/device/sums/reductions.hpp"
 #include "tutti/mesh/sphere/node_report.hpp"
 #include "tutti/models/transport/stencils/stencil_system.hpp"
 #include "tutti/models/transport/transport.hpp"

@@ -1,6 +1,6 @@
 #include "tutti/models/transport/transport_sums.hpp"
 
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 
 namespace tutti::transport {
 namespace {

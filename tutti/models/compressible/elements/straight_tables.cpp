@@ -9,11 +9,12 @@ namespace tutti::compressible {
 namespace {
 
 /// Faces are sorted by their tables among so many neighbours: large enough to fill tiles, small enough for caches; on a
-/// CPU for the states of their elements in its second, and so that a part has not too many blocks.
+/// CPU for the states of their elements and all that is read with them in its second, and so that a part has enough
+/// blocks for all threads, but not too many.
 Lid sorted_together(int bases, Lid faces, bool on_gpu) {
-  constexpr Lid most = 16384, of_cache = 1 << 20, most_blocks = 1024;
+  constexpr Lid most = 16384, fewest = 256, of_states = 1 << 17, most_blocks = 1024;
   if (on_gpu) return most;
-  return std::max(std::clamp(2 * of_cache / (variables * bases * Lid{sizeof(double)}), Lid{1024}, most),
+  return std::max(std::clamp(2 * of_states / (variables * bases * Lid{sizeof(double)}), fewest, most),
                   faces / most_blocks);
 }
 
@@ -193,6 +194,10 @@ class Sorter {
       tables_.tables.push_back(tables);
       for (std::size_t row = at; row < at + tile_rows; ++row)
         tables_.faces.push_back(members[std::min(row, members.size() - 1)]);
+      if (on_gpu_ || !viscous_) continue;
+      for (std::size_t side = 0; side < 2; ++side)
+        for (std::size_t row = tables_.faces.size() - tile_rows; row < tables_.faces.size(); ++row)
+          tables_.face_scales.push_back(made_.faces[tables_.faces[row].face].scale[side]);
     }
   }
 

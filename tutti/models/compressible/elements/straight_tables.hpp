@@ -17,7 +17,7 @@ struct StraightBlock {
 
 /// All on the host; `view` has no pointers.
 struct StraightTables {
-  std::vector<double> element_fragments, trace_fragments, scales;
+  std::vector<double> element_fragments, trace_fragments, scales, face_scales;
   std::vector<StraightFace> faces;
   std::vector<std::int32_t> tables, sides;
   std::vector<StraightBlock> blocks;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/models/compressible/kernels/limiter.hpp"
 #include "tutti/models/compressible/kernels/straight.hpp"
 #include "tutti/models/compressible/kernels/viscous.hpp"

@@ -69,7 +69,9 @@ void pad_points(const FaceRecord& face, Tile<variables * n>& values) {
 struct FaceGroup {
   const FaceRecord& first;
   const StraightFace* faces;
+  const double* scales;  ///< of viscous flow: those of the left sides, and tile_rows behind them of the right ones
 
+  Lanes scale(int side) const { return load_lanes(scales + tile_rows * side); }
   Rows of_side(int side, const double* values, Size each) const {
     return Rows([&](int i) { return values + each * (side == 0 ? faces[i].left : faces[i].right); });
   }
@@ -97,7 +99,6 @@ void fetch_faces(const PartView& view, const StraightFace* faces, const double* 
     if (!view.straight->viscous) continue;
     fetch(view.metric + Size{9} * face.left, 9);
     fetch(view.metric + Size{9} * face.right, 9);
-    fetch(view.faces[face.face].scale, 2);
   }
 }
 
@@ -110,7 +111,9 @@ void for_each_group(Range tiles, const PartView& view, const double* u, int valu
       const StraightFace* faces = all + Size{tile_rows} * tile + i;
       if (i > 0 && faces[0].face == faces[-1].face) break;
       if (faces + width < end) fetch_faces(view, faces + width, u, values);
-      f(FaceGroup{view.faces[faces[0].face], faces});
+      const double* scales =
+          view.straight->viscous ? view.straight->face_scales + Size{2 * tile_rows} * tile + i : nullptr;
+      f(FaceGroup{view.faces[faces[0].face], faces, scales});
     }
 }
 
@@ -194,7 +197,7 @@ void compute_viscous_group(const PartView& view, const FaceGroup& group, double 
     set_tile_product<variables>(slopes + 3 * n * bases, n, view.straight->summed_points, s.jump.value, n, face.actual,
                                 s.spread[side].value, n);
     load_tile(group.of_side(side, view.metric, 9).row, 9, s.metric[side].value);
-    factor[side] = each_lane([&](int i) { return eta * view.faces[group.faces[i].face].scale[side]; });
+    factor[side] = Lanes(eta) * group.scale(side);
   }
   const VecOf<Lanes> normal = group.normals(view);
   for (int q = 0; q < face.actual; ++q) {

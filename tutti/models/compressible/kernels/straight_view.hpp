@@ -92,6 +92,7 @@ struct StraightView {
   const std::int32_t* tables = nullptr;            ///< of GPUs: TileSides of each tile
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
+  const double* face_scales = nullptr;             ///< of CPUs and viscous flow: each tile's [side][face]
   std::array<Lid, 5> ends{};                       ///< of tiles: see FaceSet
   std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points: which one a side's own point is
   std::uint8_t own[max_turns * tile_rows] = {};    ///< the other way: a side's own point; of padding that of the first

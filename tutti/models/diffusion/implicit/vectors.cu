@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tutti/device/for_each.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 
 namespace tutti::diffusion {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "tutti/base/error.hpp"
-#include "tutti/device/host_memory.hpp"
+#include "tutti/device/host/host_memory.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"
 #include "tutti/models/graph/files/graph_pieces.hpp"
 #include "tutti/models/graph/generate.hpp"

@@ -10,7 +10,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/base/system/atomic_file.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 #include "tutti/device/threads.hpp"
 #include "tutti/models/graph/build_graph.hpp"
 #include "tutti/models/graph/files/graph_files.hpp"

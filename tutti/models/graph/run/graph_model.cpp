@@ -7,7 +7,7 @@
 #include "tutti/base/hash.hpp"
 #include "tutti/base/log.hpp"
 #include "tutti/base/units.hpp"
-#include "tutti/device/host_memory.hpp"
+#include "tutti/device/host/host_memory.hpp"
 #include "tutti/models/graph/files/write_values.hpp"
 #include "tutti/models/graph/parts/shared_graph.hpp"
 #include "tutti/schedule/balance.hpp"

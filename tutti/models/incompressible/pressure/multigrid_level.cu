@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tutti/base/mpi/over_ranks.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tutti/base/mpi/over_ranks.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 
 namespace tutti::incompressible {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "tutti/base/mpi/over_ranks.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/pressure/jacobi_kernel.hpp"

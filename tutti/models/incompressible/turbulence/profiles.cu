@@ -9,7 +9,7 @@
 
 #include "tutti/base/mpi/comm.hpp"
 #include "tutti/base/system/atomic_file.hpp"
-#include "tutti/device/exact_sums.hpp"
+#include "tutti/device/sums/exact_sums.hpp"
 
 namespace tutti::incompressible {
 namespace {

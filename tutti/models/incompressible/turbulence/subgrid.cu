@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 #include "tutti/device/zeros.hpp"
 #include "tutti/exchange/for_each_cell.hpp"
 

@@ -1,9 +1,9 @@
-#include "tutti/device/reductions.hpp"
+#include "tutti/device/sums/reductions.hpp"
 
 #include <cmath>
 
 #include "tutti/device/for_each.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 
 namespace tutti {
 namespace {

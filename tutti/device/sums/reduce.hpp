@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "tutti/device/device.hpp"
-#include "tutti/device/sum_and_largest.hpp"
+#include "tutti/device/sums/sum_and_largest.hpp"
 
 #if defined(__CUDACC__)
 #include "tutti/device/cuda/reduce_kernels.cuh"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "tutti/base/exact_sum.hpp"
-#include "tutti/device/ordered_bits.hpp"
+#include "tutti/device/sums/ordered_bits.hpp"
 
 namespace tutti {
 

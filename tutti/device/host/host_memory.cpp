@@ -1,4 +1,4 @@
-#include "tutti/device/host_memory.hpp"
+#include "tutti/device/host/host_memory.hpp"
 
 #include "tutti/base/system/machine_limits.hpp"
 

@@ -1,4 +1,4 @@
-#include "tutti/device/host_load.hpp"
+#include "tutti/device/host/host_load.hpp"
 
 #include <mpi.h>
 #include <strings.h>

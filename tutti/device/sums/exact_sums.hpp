@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tutti/device/buffer.hpp"
-#include "tutti/device/reduce.hpp"
+#include "tutti/device/sums/reduce.hpp"
 
 namespace tutti {
 
