@@ -282,6 +282,41 @@ TEST_F(CudaDevice, CapturedWorkIsLaunchedAsAWhole) {
   EXPECT_EQ(values_of(y, other.get())[n - 1], 201.0 + n);
 }
 
+/// Reads what other threads of the kernel before wrote, its last ones first.
+struct AddMirrored {
+  double* to;
+  const double* from;
+  Lid size;
+  TUTTI_HD void operator()(Lid i) const { to[i] = from[i] + from[size - 1 - i]; }
+};
+
+// The next one's threads are on the GPU before the one before ends (cuda/launch.hpp).
+TEST_F(CudaDevice, AKernelSeesAllOfTheOneBefore) {
+  for (const Lid size : {1000, 100'000, 3'000'000}) {
+    Buffer<double> x(*device_, size, "x"), y(*device_, size, "y");
+    const auto double_it = [&](int times) {
+      for (int k = 0; k < times; ++k) {
+        for_each(*stream_, {0, size}, AddMirrored{y.data(), x.data(), size});
+        for_each(*stream_, {0, size}, AddMirrored{x.data(), y.data(), size});
+      }
+    };
+    for_each(*stream_, {0, size}, Fill{x.data(), 1.0});
+    double_it(10);
+    // Sums of mirror images are all alike.
+    const double expected = (size + 1) * std::pow(2.0, 19);
+    EXPECT_EQ(values_of(x), std::vector<double>(static_cast<std::size_t>(size), expected));
+
+    for_each(*stream_, {0, size}, Fill{x.data(), 1.0});
+    stream_->synchronize();
+    ASSERT_TRUE(stream_->begin_capture());
+    double_it(5);
+    const auto work = stream_->end_capture();
+    stream_->launch(*work);
+    stream_->launch(*work);
+    EXPECT_EQ(values_of(x), std::vector<double>(static_cast<std::size_t>(size), expected));
+  }
+}
+
 TEST_F(CudaDevice, PeersCopy) {
   if (cuda_device_count() < 2) GTEST_SKIP() << "one GPU only";
   const auto second = make_cuda_device(1, Size{1} << 30);

@@ -1,6 +1,7 @@
 // Launches of kernels that come one behind the other in a stream: blocks of the next one are on the GPU already when
 // the one before ends (programmatic dependent launch). In a step of few cells, whose kernels take some microseconds,
-// the time between two of them counts.
+// the time between two of them counts. No kernel lets the next one come before it ends: that would take the places that
+// are free first, not an equal share of all.
 #pragma once
 
 #include <cstddef>

@@ -34,9 +34,9 @@ Buffer<T> upload_panels(Stream& stream, const std::vector<double>& matrix, Lid s
 /// Columns that are eliminated together: a row of them is a line of memory.
 template <class T>
 constexpr int group_columns = 128 / static_cast<int>(sizeof(T));
-/// Groups whose factors are kept, at most: else they are no tail behind the others.
+/// Groups whose factors are kept, at most: more are no tail behind the others. `groups` of all columns.
 Size most_known_groups(Size groups) {
-  return groups / 8;
+  return std::max<Size>(groups / 10, 16);
 }
 
 template <class T, class U>
@@ -401,7 +401,8 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
     return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
   };
   const bool cyclic = z.periodic() && z.size() > 1;
-  const Size known = cyclic ? 0 : most_known_groups(columns) * 2 * z.size();
+  const Size known =
+      cyclic ? 0 : 2 * z.size() * std::min(columns, std::max(columns / 10, Size{16} * group_columns<float>));
   return known + matrices(x) + matrices(y) + columns +
          std::max(Size{x.size()} * y.size() * planes, columns * z.size()) + (cyclic ? columns * z.size() : 0);
 }
