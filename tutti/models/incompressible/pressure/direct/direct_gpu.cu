@@ -401,8 +401,8 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
     return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
   };
   const bool cyclic = z.periodic() && z.size() > 1;
-  const Size known =
-      cyclic ? 0 : 2 * z.size() * std::min(columns, std::max(columns / 10, Size{16} * group_columns<float>));
+  constexpr Size group = group_columns<float>;
+  const Size known = cyclic ? 0 : 2 * z.size() * std::min(columns, group * most_known_groups(columns / group));
   return known + matrices(x) + matrices(y) + columns +
          std::max(Size{x.size()} * y.size() * planes, columns * z.size()) + (cyclic ? columns * z.size() : 0);
 }
