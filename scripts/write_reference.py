@@ -10,6 +10,7 @@ import difflib
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +47,18 @@ def command_line(program, models):
     return "\n".join(page[:-1]) + "\n"
 
 
+def wrapped(page):
+    """Paragraphs in lines of 120 characters, as people read them in a diff."""
+    lines, code = [], False
+    for line in page.split("\n"):
+        code = code != line.startswith("```")
+        parts = textwrap.wrap(line, 120, break_long_words=False, break_on_hyphens=False)
+        paragraph = not code and len(line) > 120 and not re.match(r"[|#>\s]|[-+*] ", line)
+        # A part must not begin as a list does.
+        lines += parts if paragraph and not any(re.match(r"[-+*#>|]|\d+\.", part) for part in parts) else [line]
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=ROOT / "build/release/bin/tutti", type=Path)
@@ -56,8 +69,8 @@ def main():
     program = options.program.resolve()
     old = 0
     models = models_of(program)
-    pages = {"case.md": say(program, "reference"), "command-line.md": command_line(program, models)}
-    pages |= {f"case-{model}.md": say(program, "reference", model) for model in models[1:]}
+    pages = {"case.md": wrapped(say(program, "reference")), "command-line.md": command_line(program, models)}
+    pages |= {f"case-{model}.md": wrapped(say(program, "reference", model)) for model in models[1:]}
     for name, text in pages.items():
         page = PAGES / name
         before = page.read_text() if page.exists() else ""
