@@ -69,7 +69,7 @@ void pad_points(const FaceRecord& face, Tile<variables * n>& values) {
 struct FaceGroup {
   const FaceRecord& first;
   const StraightFace* faces;
-  const double* scales;  ///< of viscous flow: those of the left sides, and tile_rows behind them of the right ones
+  const double* scales;  ///< of viscous flow: of the left sides; of the right ones tile_rows further
 
   Lanes scale(int side) const { return load_lanes(scales + tile_rows * side); }
   Rows of_side(int side, const double* values, Size each) const {
