@@ -38,7 +38,7 @@ Case flow_case(const FlowBench& a, const std::string& solver, const std::string&
 /// All steps have the length that the first one of a flow that adapts it would have: passes whose numbers stay the same
 /// are captured.
 Case flow_case(const FlowBench& a, const std::string& solver, const std::string& overlap, int sweeps) {
-  const Case adaptive = flow_case(a, solver, overlap, sweeps, "\"auto\"");
+  Case adaptive = flow_case(a, solver, overlap, sweeps, "\"auto\"");
   if (a.adaptive) return adaptive;
   return flow_case(a, solver, overlap, sweeps,
                    fmt::format("{:.17g}", planned_time_step(adaptive, read_flow_case(adaptive))));
