@@ -64,6 +64,10 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   lift_sides_ = keep(made.sides);
   tile_faces_ = keep(made.faces);
   tile_tables_ = keep(made.tables);
+  product_blocks_ = keep(made.products.blocks);
+  product_terms_ = keep(made.products.terms);
+  product_factors_ = keep(made.products.factors);
+  side_products_ = keep(made.side_products);
   straight_.element_fragments = element_fragments_.data();
   straight_.trace_fragments = trace_fragments_.data();
   straight_.scales = lift_scales_.data();
@@ -71,6 +75,9 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   straight_.sides = lift_sides_.data();
   straight_.faces = tile_faces_.data();
   straight_.tables = tile_tables_.data();
+  products_ = {product_blocks_.data(), product_terms_.data(), product_factors_.data(), side_products_.data(),
+               made.element_products};
+  straight_.products = &products_;
   view_.straight = &straight_;
 }
 

@@ -93,9 +93,13 @@ class FlowPart {
   std::unique_ptr<Residency> held_;
   PartView view_;
   BoundaryView boundary_;
-  Buffer<double> element_fragments_, trace_fragments_, lift_scales_, face_scales_;
+  Buffer<double> element_fragments_, trace_fragments_, lift_scales_, face_scales_, product_factors_;
   Buffer<StraightFace> tile_faces_;
   Buffer<std::int32_t> tile_tables_, lift_sides_;
+  Buffer<ProductBlock> product_blocks_;
+  Buffer<std::uint16_t> product_terms_;
+  Buffer<SideProducts> side_products_;
+  LaneProducts products_;
   StraightView straight_;
   std::vector<StraightBlock> blocks_;  ///< empty: all faces, then all elements
   Lid interior_faces_ = 0, faces_count_ = 0;

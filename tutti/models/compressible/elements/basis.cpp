@@ -83,6 +83,13 @@ MappedRule ElementRule::map(const ElementMap& map) const {
   return mapped;
 }
 
+void clear_rounding(std::span<double> numbers) {
+  double largest = 0;
+  for (const double x : numbers) largest = std::max(largest, std::fabs(x));
+  for (double& x : numbers)
+    if (std::fabs(x) < 1e-13 * largest) x = 0;
+}
+
 void Basis::monomials(Vec3 x, double* to, int stride) const {
   const Vec3 d = x - centre_;
   const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
@@ -162,6 +169,7 @@ Basis::Basis(const ElementMap& map, int order, const MappedRule& rule)
     divide_by_root(g, n, columns, c_.data());
   }
   c_[0] = 1;
+  for (int l = 0; l < n; ++l) clear_rounding({c_.data() + l * n, static_cast<std::size_t>(l) + 1});
   transposed_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
   for (int l = 0; l < n; ++l)
     for (int k = 0; k <= l; ++k) transposed_[k * columns + l] = c_[l * n + k];

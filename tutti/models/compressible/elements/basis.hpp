@@ -49,6 +49,10 @@ struct ElementRule {
   ShapeTable shapes[2];  ///< of geometry of first and second order
 };
 
+/// Numbers as small as the rounding of the largest become the zeros that they stand for. Many of a reference element's
+/// functions lack monomials, and so do not change along a direction: kernels leave zeros out.
+void clear_rounding(std::span<double> numbers);
+
 /// phi = C m(r(x)): monomials m of total degree <= p of r = G (x - centre), G the inverse Jacobian in the element's
 /// middle, made orthonormal in the element's mean, one after the other:
 ///   1/V sum_q w_q |J_q| phi_l phi_m = delta_lm.

@@ -137,6 +137,7 @@ void make_derivatives(int points, int order, const double* values, const double*
   for (int l = 0; l < n; ++l)
     for (int d = 0; d < 3; ++d)
       for (int m = 0; m < n; ++m) to[(Size{3} * l + d) * columns + m] = sums[d * wide + Size{m} * columns + l];
+  clear_rounding({to, static_cast<std::size_t>(3 * wide)});
 }
 
 }  // namespace tutti::compressible

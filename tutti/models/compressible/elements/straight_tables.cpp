@@ -54,7 +54,10 @@ class Sorter {
     const auto count = static_cast<Lid>(made_.faces.size());
     add_tiles({0, interior_faces}, interior_inner, interior_boundary);
     add_tiles({interior_faces, count}, separator_inner, separator_boundary);
-    if (!on_gpu_) add_blocks(interior_faces);
+    if (!on_gpu_) {
+      add_blocks(interior_faces);
+      add_products();
+    }
     return true;
   }
 
@@ -102,7 +105,7 @@ class Sorter {
         made_.faces.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max() / max_turns))
       return false;
     tables_.view.face_points = n;
-    tables_.view.summed_points = first.actual + (n > first.actual ? 1 : 0);
+    tables_.view.actual_points = first.actual;
     for (std::size_t k = 0; k < turns_.size(); ++k) {
       std::uint8_t *turns = tables_.view.turns + tile_rows * k, *own = tables_.view.own + tile_rows * k;
       for (std::size_t q = 0; q < tile_rows; ++q) turns[q] = made_.turns[turns_[k] + static_cast<Size>(q)];
@@ -156,7 +159,8 @@ class Sorter {
       for (auto& [traces, members] : classes) {
         const Place &left = places_[static_cast<std::size_t>(traces.second)],
                     &right = places_[static_cast<std::size_t>(traces.first)];
-        add_class(members, TileSides{left.table, right.table, right.turn}.code());
+        const SideClasses on_cpu{traces.second, traces.first};
+        add_class(members, on_gpu_ ? TileSides{left.table, right.table, right.turn}.code() : on_cpu.code());
         members.clear();
       }
       if (inner == interior_inner) ends_of_blocks_.push_back(static_cast<Lid>(tables_.tables.size()));
@@ -198,6 +202,57 @@ class Sorter {
       for (std::size_t side = 0; side < 2; ++side)
         for (std::size_t row = tables_.faces.size() - tile_rows; row < tables_.faces.size(); ++row)
           tables_.face_scales.push_back(made_.faces[tables_.faces[row].face].scale[side]);
+    }
+  }
+
+  /// What lanes multiply by.
+  void add_products() {
+    const ElementRecord& first = made_.elements[0];
+    const double* const tables = made_.tables.data();
+    const double* const weights = tables + first.weights;
+    const int bases = basis_size(tables_.view.order), columns = padded(bases), n = tables_.view.face_points,
+              actual = tables_.view.actual_points;
+    int points = first.points;
+    while (points > 1 && weights[points - 1] == 0) --points;  // padding
+    tables_.view.points = points;
+    /// Of rows that follow one another, `stride` apart for each k.
+    const auto add = [&](const double* table, int stride, int terms, int rows, bool added = false) {
+      return tables_.products.add(
+          rows, terms, [=](int k, int row) { return table[Size{stride} * k + row]; }, [](int k) { return k; }, added);
+    };
+    ElementProducts& element = tables_.element_products;
+    for (int begin = 0, chunk = 0; begin < points; begin += chunk_points, ++chunk) {
+      const int count = std::min(chunk_points, points - begin), stored = std::min(chunk_points, first.points - begin);
+      element.values[chunk] = add(tables + first.values + begin, first.points, bases, count);
+      // The first comes with the lifts, which go before it.
+      const double* const projection = tables + first.projection + Size{3} * begin * columns;
+      const int from_sides = chunk == 0 ? static_cast<int>(faces_each_) * n : 0, of_sides = max_faces * n;
+      element.projection[chunk] = tables_.products.add(
+          bases, from_sides + 3 * stored,
+          [&](int k, int l) {
+            return k < from_sides ? tables[tables_.view.lifts[static_cast<std::size_t>(k / n)] + k % n * columns + l]
+                                  : projection[(k - from_sides) * columns + l];
+          },
+          [&](int k) { return k < from_sides ? k : of_sides + k - from_sides; }, true);
+      if (!viscous_ || first.slopes < 0) continue;
+      const double *slopes = tables + first.slopes + begin, *spread = slopes + Size{3} * bases * first.points;
+      element.oblique[chunk] = add(spread, first.points, n, count);
+      for (int d = 0; d < 3; ++d) {
+        element.spread[d][chunk] = add(spread + Size{d + 1} * n * first.points, first.points, n, count, true);
+        element.slopes[d][chunk] = add(slopes + Size{d} * first.points, 3 * first.points, bases, count, true);
+      }
+    }
+    for (std::size_t k = 0; k < faces_each_; ++k)
+      element.lift[k] = add(tables + tables_.view.lifts[k], columns, n, bases);
+    for (int d = 0; viscous_ && first.slopes < 0 && d < 3; ++d)
+      element.derivative[d] = add(tables + first.derivative + d * columns, 3 * columns, bases, bases);
+    for (std::size_t k = 0; k < traces_.size(); ++k) {
+      SideProducts side;
+      side.trace = add(tables + traces_[k], n, bases, actual);
+      const double* slopes = tables + places_[k].slope;
+      for (int d = 0; viscous_ && d < 3; ++d) side.slope[d] = add(slopes + Size{d} * n, 3 * n, bases, actual);
+      if (viscous_) side.spread = add(slopes + Size{3} * n * bases, n, n, actual);
+      tables_.side_products.push_back(side);
     }
   }
 

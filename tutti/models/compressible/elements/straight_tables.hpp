@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tutti/models/compressible/elements/operators.hpp"
+#include "tutti/models/compressible/elements/product_tables.hpp"
 #include "tutti/models/compressible/kernels/straight_view.hpp"
 
 namespace tutti::compressible {
@@ -21,6 +22,9 @@ struct StraightTables {
   std::vector<StraightFace> faces;
   std::vector<std::int32_t> tables, sides;
   std::vector<StraightBlock> blocks;
+  ProductTables products;  ///< of CPUs
+  ElementProducts element_products;
+  std::vector<SideProducts> side_products;
   StraightView view;
 };
 

@@ -60,14 +60,14 @@ void store_values(const Lanes* from, double* to, int stride) {
 
 /// Points of padding repeat the first.
 template <int n>
-void pad_points(const FaceRecord& face, Tile<variables * n>& values) {
+void pad_points(int actual, Tile<variables * n>& values) {
   for (int v = 0; v < variables; ++v)
-    for (int q = face.actual; q < n; ++q) store_lanes(values.at(v * n + q), load_lanes(values.at(v * n)));
+    for (int q = actual; q < n; ++q) store_lanes(values.at(v * n + q), load_lanes(values.at(v * n)));
 }
 
-/// As many faces as there are lanes, whose sides have the tables of the first.
+/// As many faces as there are lanes, whose sides have the same tables.
 struct FaceGroup {
-  const FaceRecord& first;
+  const SideProducts* tables[2];
   const StraightFace* faces;
   const double* scales;  ///< of viscous flow: of the left sides; of the right ones tile_rows further
 
@@ -106,15 +106,18 @@ void fetch_faces(const PartView& view, const StraightFace* faces, const double* 
 template <class F>
 void for_each_group(Range tiles, const PartView& view, const double* u, int values, const F& f) {
   const StraightFace *all = view.straight->faces, *end = all + Size{tile_rows} * tiles.end;
-  for (Lid tile = tiles.begin; tile < tiles.end; ++tile)
+  const LaneProducts& products = *view.straight->products;
+  for (Lid tile = tiles.begin; tile < tiles.end; ++tile) {
+    const SideClasses sides = SideClasses::of(view.straight->tables[tile]);
     for (int i = 0; i < tile_rows; i += width) {
       const StraightFace* faces = all + Size{tile_rows} * tile + i;
       if (i > 0 && faces[0].face == faces[-1].face) break;
       if (faces + width < end) fetch_faces(view, faces + width, u, values);
       const double* scales =
           view.straight->viscous ? view.straight->face_scales + Size{2 * tile_rows} * tile + i : nullptr;
-      f(FaceGroup{view.faces[faces[0].face], faces, scales});
+      f(FaceGroup{{products.sides + sides.left, products.sides + sides.right}, faces, scales});
     }
+  }
 }
 
 template <int P>
@@ -128,24 +131,25 @@ template <int P>
 void trace_group(const PartView& view, const FaceGroup& group, const double* u, FaceTiles<P>& s) {
   for (int side = 0; side < 2; ++side) {
     load_tile(group.of_side(side, u, s.values).row, s.values, s.u[side].value);
-    set_tile_product<variables>(view.tables + group.first.trace[side], s.face_points, s.bases, s.u[side].value, s.bases,
-                                group.first.actual, s.at[side].value, s.face_points);
+    set_tile_product<variables>(*view.straight->products, group.tables[side]->trace, s.u[side].value, s.bases,
+                                s.at[side].value, s.face_points);
   }
 }
 
 template <int P>
 void compute_group(const PartView& view, const FaceGroup& group, const double* u, double* flux, FaceTiles<P>& s) {
   constexpr int n = FaceTiles<P>::face_points;
+  const int actual = view.straight->actual_points;
   trace_group(view, group, u, s);
   const VecOf<Lanes> normal = group.normals(view);
-  for (int q = 0; q < group.first.actual; ++q) {
+  for (int q = 0; q < actual; ++q) {
     Lanes l[variables], r[variables], f[variables];
     load_values<variables>(s.at[0].at(q), n, l);
     load_values<variables>(s.at[1].at(q), n, r);
     numerical_flux(view.flux, view.gas, l, r, normal, f);
     store_values<variables>(f, s.flux.at(q), n);
   }
-  pad_points<n>(group.first, s.flux);
+  pad_points<n>(actual, s.flux);
   store_tile(s.flux.value, s.face_values, group.fluxes(flux, s.face_values).row);
 }
 
@@ -179,28 +183,27 @@ template <int P>
 void compute_viscous_group(const PartView& view, const FaceGroup& group, double eta, const double* u,
                            const FaceArrays& to, ViscousFaceTiles<P>& s) {
   constexpr int n = ViscousFaceTiles<P>::face_points, bases = ViscousFaceTiles<P>::bases;
-  const FaceRecord& face = group.first;
+  const LaneProducts& products = *view.straight->products;
+  const int actual = view.straight->actual_points;
   trace_group<P>(view, group, u, s);
   for (int v = 0; v < variables; ++v)
-    for (int q = 0; q < face.actual; ++q) {
+    for (int q = 0; q < actual; ++q) {
       const int i = v * n + q;
       store_lanes(s.jump.at(i), Lanes(0.5) * (load_lanes(s.at[1].at(i)) - load_lanes(s.at[0].at(i))));
     }
-  pad_points<n>(face, s.jump);
+  pad_points<n>(actual, s.jump);
   store_tile(s.jump.value, s.face_values, group.fluxes(to.jump, s.face_values).row);
   Lanes factor[2];
   for (int side = 0; side < 2; ++side) {
-    const double* slopes = view.tables + face.slope[side];
+    const SideProducts& tables = *group.tables[side];
     for (int d = 0; d < 3; ++d)
-      set_tile_product<variables>(slopes + d * n, 3 * n, bases, s.u[side].value, bases, face.actual,
-                                  s.slope[side].at(d * n), 3 * n);
-    set_tile_product<variables>(slopes + 3 * n * bases, n, view.straight->summed_points, s.jump.value, n, face.actual,
-                                s.spread[side].value, n);
+      set_tile_product<variables>(products, tables.slope[d], s.u[side].value, bases, s.slope[side].at(d * n), 3 * n);
+    set_tile_product<variables>(products, tables.spread, s.jump.value, n, s.spread[side].value, n);
     load_tile(group.of_side(side, view.metric, 9).row, 9, s.metric[side].value);
     factor[side] = Lanes(eta) * group.scale(side);
   }
   const VecOf<Lanes> normal = group.normals(view);
-  for (int q = 0; q < face.actual; ++q) {
+  for (int q = 0; q < actual; ++q) {
     Lanes states[2][variables], total[variables], along[variables], f[variables], g[3][variables];
     for (int side = 0; side < 2; ++side) {
       load_values<variables>(s.at[side].at(q), n, states[side]);
@@ -211,7 +214,7 @@ void compute_viscous_group(const PartView& view, const FaceGroup& group, double 
     numerical_flux(view.flux, view.gas, states[0], states[1], normal, f);
     for (int v = 0; v < variables; ++v) store_lanes(s.flux.at(v * n + q), f[v] - total[v]);
   }
-  pad_points<n>(face, s.flux);
+  pad_points<n>(actual, s.flux);
   store_tile(s.flux.value, s.face_values, group.fluxes(to.flux, s.face_values).row);
 }
 
@@ -230,67 +233,53 @@ struct ElementTiles : FaceSizes<P> {
   using Sizes = FaceSizes<P>;
   Tile<Sizes::values> u, sum;
   Tile<9> metric;
-  Tile<Sizes::face_values> at_face;
   Tile<variables * chunk_points> state;
-  Tile<3 * variables * chunk_points> flux;  ///< [v][d][q]
-  alignas(64) double rows[width * Sizes::values];
+  /// What goes into the sum: [v], of the sides [k][q], behind them of a chunk of the volume [d][q].
+  static constexpr int of_sides = max_faces * Sizes::face_points, each = of_sides + 3 * chunk_points;
+  Tile<variables * each> in;
 };
 
 /// As begin_stage(): elements lie one behind the other.
 template <int P>
 void begin_group(const StageArrays& stage, const ElementGroup& group, ElementTiles<P>& s) {
-  const Size first = Size{s.values} * group.first;
-  const int count = s.values * group.count();
-  double* sum = s.rows;
-  if (stage.count == 0)
-    for (int i = 0; i < count; ++i) sum[i] = 0;
-  for (int k = 0; k < stage.count; ++k) {
-    const double* x = stage.x[k] + first;
-    const double weight = stage.weight[k];
-    if (k == 0)
-      for (int i = 0; i < count; ++i) sum[i] = weight * x[i];
-    else
-      for (int i = 0; i < count; ++i) sum[i] = std::fma(weight, x[i], sum[i]);
-  }
-  if (stage.source != nullptr)
-    for (int i = 0; i < count; ++i) sum[i] = std::fma(stage.factor, stage.source[first + i], sum[i]);
-  load_tile(Rows([&](int i) { return sum + s.values * (group[i] - group.first); }).row, s.values, s.sum.value);
+  Size row[width];
+  for (int i = 0; i < width; ++i) row[i] = Size{s.values} * group[i];
+  load_tile_of(
+      [&](int i, int at, int count) {
+        QuarterRow sum;
+        for (int k = 0; k < stage.count; ++k) {
+          const QuarterRow x(stage.x[k] + row[i] + at, count);
+          sum = k == 0 ? stage.weight[k] * x : fused(stage.weight[k], x, sum);
+        }
+        if (stage.source == nullptr) return sum;
+        return fused(stage.factor, QuarterRow(stage.source + row[i] + at, count), sum);
+      },
+      s.values, s.sum.value);
 }
 
 /// As end_stage().
 template <int P>
 void end_group(const StageArrays& stage, const ElementGroup& group, ElementTiles<P>& s) {
-  store_tile(s.sum.value, s.values, RowsToWrite([&](int i) { return s.rows + s.values * i; }).row);
-  const Size first = Size{s.values} * group.first;
-  const int count = s.values * group.count();
-  double* out = stage.out + first;
-  if (stage.second == nullptr) {
-    for (int i = 0; i < count; ++i) out[i] = s.rows[i];
-    return;
-  }
-  const double* base = stage.base + first;
-  double* second = stage.second + first;
-  for (int i = 0; i < count; ++i) {
-    const double value = s.rows[i];
-    out[i] = value;
-    second[i] = std::fma(stage.second_factor, value, base[i]);
-  }
+  store_tile(s.sum.value, s.values, RowsToWrite([&](int i) { return stage.out + Size{s.values} * group[i]; }).row);
+  if (stage.second == nullptr) return;
+  const Size first = Size{s.values} * group.first, end = first + Size{s.values} * group.count();
+  for (Size i = first; i < end; ++i) stage.second[i] = std::fma(stage.second_factor, stage.out[i], stage.base[i]);
 }
 
-/// What sides k of a group's elements have of values at faces, in their own order of the points and times a scale.
+/// What sides k of a group's elements have of values at faces, in their own order of the points and times a scale:
+/// to[v][q], variables `each` apart.
 template <int P>
-void load_sides(const PartView& view, const ElementGroup& group, int k, const double* values, Lanes scale,
-                ElementTiles<P>& s) {
+void load_sides(const PartView& view, const ElementGroup& group, int k, const double* values, Lanes scale, double* to,
+                int each) {
   const StraightView& tuned = *view.straight;
-  alignas(64) double turned[width][ElementTiles<P>::face_values];
-  const Rows rows([&](int i) {
-    const int code = tuned.sides[Size{tuned.faces_each} * group[i] + k], turn = code % max_turns;
-    const double* from = values + Size{s.face_values} * (code / max_turns);
-    if (turn == 0) return from;
-    turn_row<variables, ElementTiles<P>::face_points>(from, tuned.turns + tile_rows * turn, turned[i]);
-    return static_cast<const double*>(turned[i]);
-  });
-  load_tile_scaled(rows.row, s.face_values, scale, s.at_face.value);
+  const double* rows[width];
+  const std::uint8_t* orders[width];
+  for (int i = 0; i < width; ++i) {
+    const int code = tuned.sides[Size{tuned.faces_each} * group[i] + k];
+    rows[i] = values + Size{FaceSizes<P>::face_values} * (code / max_turns);
+    orders[i] = tuned.turns + tile_rows * (code % max_turns);
+  }
+  load_turned_tile<variables, FaceSizes<P>::face_points>(rows, orders, scale, to, each);
 }
 
 Lanes scales_of(const StraightView& tuned, const ElementGroup& group, int k) {
@@ -318,17 +307,16 @@ void load_metric(const PartView& view, const ElementGroup& group, Lanes scale, T
   load_tile_scaled(group.rows(view.metric, 9).row, 9, scale, to.value);
 }
 
-/// As add_volume(). values(first, count): to points of a chunk; flux(q, count): from there to s.flux.
+/// As add_volume(), with what the sides have in s.in. values(chunk): to its points; flux(q, count): from there to s.in,
+/// where a direction has `count`.
 template <int P, class Values, class Flux>
-void add_group_volume(const PartView& view, const ElementRecord& element, ElementTiles<P>& s, const Values& values,
-                      const Flux& flux) {
-  constexpr int columns = padded(ElementTiles<P>::bases);
-  for (int first = 0; first < element.points; first += chunk_points) {
-    const int left = element.points - first, count = left < chunk_points ? left : chunk_points;
-    values(first, count);
-    for (int q = 0; q < count; ++q) flux(q, count);
-    add_tile_product<variables>(view.tables + element.projection + Size{3} * first * columns, columns, 3 * count,
-                                s.flux.value, 3 * chunk_points, s.bases, s.sum.value, s.bases);
+void add_group_volume(const StraightView& tuned, ElementTiles<P>& s, const Values& values, const Flux& flux) {
+  const LaneProducts& all = *tuned.products;
+  for (int first = 0, chunk = 0; first < tuned.points; first += chunk_points, ++chunk) {
+    const int left = tuned.points - first, count = left < chunk_points ? padded(left) : chunk_points;
+    values(chunk);
+    for (int q = 0; q < std::min(left, chunk_points); ++q) flux(q, count);
+    add_tile_product<variables>(all, all.element.projection[chunk], s.in.value, s.each, s.sum.value, s.bases);
   }
 }
 
@@ -337,22 +325,20 @@ void advance_group(const PartView& view, const ElementGroup& group, const double
                    const StageArrays& stage, ElementTiles<P>& s) {
   constexpr int bases = ElementTiles<P>::bases, n = ElementTiles<P>::face_points;
   const StraightView& tuned = *view.straight;
-  const ElementRecord& element = view.elements[group.first];
+  const LaneProducts& products = *tuned.products;
   begin_group(stage, group, s);
   for (int k = 0; k < tuned.faces_each; ++k) {
-    load_sides(view, group, k, flux, stage.factor * scales_of(tuned, group, k), s);
-    add_tile_product<variables>(view.tables + tuned.lifts[k], padded(bases), tuned.summed_points, s.at_face.value, n,
-                                bases, s.sum.value, bases);
+    load_sides<P>(view, group, k, flux, stage.factor * scales_of(tuned, group, k), s.in.at(n * k), s.each);
   }
   load_tile(group.rows(u, s.values).row, s.values, s.u.value);
   load_metric(view, group, stage.factor, s.metric);
   Lanes metric[9];
   load_values<9>(s.metric.value, 1, metric);
   add_group_volume(
-      view, element, s,
-      [&](int first, int count) {
-        set_tile_product<variables>(view.tables + element.values + first, element.points, bases, s.u.value, bases,
-                                    count, s.state.value, chunk_points);
+      tuned, s,
+      [&](int chunk) {
+        set_tile_product<variables>(products, products.element.values[chunk], s.u.value, bases, s.state.value,
+                                    chunk_points);
       },
       [&](int q, int count) {
         Lanes state[variables], g[variables];
@@ -361,7 +347,7 @@ void advance_group(const PartView& view, const ElementGroup& group, const double
         watch_group(view, group, state, p);
         for (int d = 0; d < 3; ++d) {
           flux_along(state, inverse, p, metric + 3 * d, g);
-          store_values<variables>(g, s.flux.at(d * count + q), 3 * chunk_points);
+          store_values<variables>(g, s.in.at(s.of_sides + d * count + q), s.each);
         }
       });
   end_group(stage, group, s);
@@ -373,17 +359,16 @@ struct ViscousElementTiles : ElementTiles<P> {
   Tile<3 * Sizes::values> g;  ///< [v][d][l]
   Tile<Sizes::values> lifted;
   Tile<gradients * chunk_points> slope;  ///< [d][v][q]
-  Tile<Sizes::face_values> jump[4];      ///< of tetrahedra: out of the element
+  Tile<Sizes::face_values> jump[4];      ///< of tetrahedra: out of the element; of hexahedra [0]: of a side
 };
 
 /// As element_gradient().
 template <int P>
-void group_gradient(const PartView& view, const ElementRecord& element, const Lanes* metric,
-                    ViscousElementTiles<P>& s) {
-  constexpr int bases = ViscousElementTiles<P>::bases, columns = padded(bases);
+void group_gradient(const LaneProducts& products, const Lanes* metric, ViscousElementTiles<P>& s) {
+  constexpr int bases = ViscousElementTiles<P>::bases;
   for (int d = 0; d < 3; ++d)
-    set_tile_product<variables>(view.tables + element.derivative + d * columns, 3 * columns, bases, s.u.value, bases,
-                                bases, s.g.at(d * bases), 3 * bases);
+    set_tile_product<variables>(products, products.element.derivative[d], s.u.value, bases, s.g.at(d * bases),
+                                3 * bases);
   for (int v = 0; v < variables; ++v)
     for (int l = 0; l < bases; ++l) {
       double* to = s.g.at(3 * v * bases + l);
@@ -397,52 +382,41 @@ void group_gradient(const PartView& view, const ElementRecord& element, const La
 
 /// As AdvanceViscousElements::slopes_at_points().
 template <int P>
-void group_slopes(const PartView& view, const ElementRecord& element, int begin, int count, ViscousElementTiles<P>& s) {
+void group_slopes(const LaneProducts& products, int chunk, ViscousElementTiles<P>& s) {
   constexpr int bases = ViscousElementTiles<P>::bases, n = ViscousElementTiles<P>::face_points,
                 direction = variables * chunk_points;
-  const Size points = element.points;
-  const double* table = view.tables + element.slopes + begin;
-  const double* spread = table + 3 * points * bases;
-  for (int f = 0; f < 4; ++f, spread += points * n) {
-    double* to = s.slope.at((f == 0 ? 0 : f - 1) * direction);
-    if (f == 0)
-      set_tile_product<variables>(spread, points, view.straight->summed_points, s.jump[f].value, n, count, to,
-                                  chunk_points);
-    else
-      add_tile_product<variables>(spread, points, view.straight->summed_points, s.jump[f].value, n, count, to,
-                                  chunk_points);
-    for (int d = 1; f == 0 && d < 3; ++d) std::copy_n(to, width * direction, s.slope.at(d * direction));
+  const ElementProducts& element = products.element;
+  set_tile_product<variables>(products, element.oblique[chunk], s.jump[0].value, n, s.slope.value, chunk_points);
+  for (int d = 1; d < 3; ++d) std::copy_n(s.slope.value, width * direction, s.slope.at(d * direction));
+  for (int d = 0; d < 3; ++d) {
+    double* to = s.slope.at(d * direction);
+    add_tile_product<variables>(products, element.spread[d][chunk], s.jump[d + 1].value, n, to, chunk_points);
+    add_tile_product<variables>(products, element.slopes[d][chunk], s.u.value, bases, to, chunk_points);
   }
-  for (int d = 0; d < 3; ++d)
-    add_tile_product<variables>(table + d * points, 3 * points, bases, s.u.value, bases, count,
-                                s.slope.at(d * direction), chunk_points);
 }
 
 template <int P>
 void advance_viscous_group(const PartView& view, const ElementGroup& group, const double* u, const FaceArrays& at_faces,
                            const StageArrays& stage, ViscousElementTiles<P>& s) {
-  constexpr int bases = ViscousElementTiles<P>::bases, columns = padded(bases), n = ViscousElementTiles<P>::face_points;
+  constexpr int bases = ViscousElementTiles<P>::bases, n = ViscousElementTiles<P>::face_points;
   const StraightView& tuned = *view.straight;
-  const ElementRecord& element = view.elements[group.first];
+  const LaneProducts& products = *tuned.products;
   begin_group<P>(stage, group, s);
   load_tile(group.rows(u, s.values).row, s.values, s.u.value);
   load_metric(view, group, 1, s.metric);
   Lanes metric[9];
   load_values<9>(s.metric.value, 1, metric);
-  const bool slopes = element.slopes >= 0;
-  if (!slopes) group_gradient<P>(view, element, metric, s);
+  const bool slopes = tuned.faces_each == 4;
+  if (!slopes) group_gradient<P>(products, metric, s);
   for (int k = 0; k < tuned.faces_each; ++k) {
     const Lanes scale = scales_of(tuned, group, k);
-    const double* lift = view.tables + tuned.lifts[k];
-    load_sides<P>(view, group, k, at_faces.flux, stage.factor * scale, s);
-    add_tile_product<variables>(lift, columns, tuned.summed_points, s.at_face.value, n, bases, s.sum.value, bases);
+    load_sides<P>(view, group, k, at_faces.flux, stage.factor * scale, s.in.at(n * k), s.each);
     if (slopes) {
-      load_sides<P>(view, group, k, at_faces.jump, outward_signs(tuned, group, k), s);
-      s.jump[k] = s.at_face;
+      load_sides<P>(view, group, k, at_faces.jump, outward_signs(tuned, group, k), s.jump[k].value, n);
       continue;
     }
-    load_sides<P>(view, group, k, at_faces.jump, absolute(scale), s);
-    set_tile_product<variables>(lift, columns, tuned.summed_points, s.at_face.value, n, bases, s.lifted.value, bases);
+    load_sides<P>(view, group, k, at_faces.jump, absolute(scale), s.jump[0].value, n);
+    set_tile_product<variables>(products, products.element.lift[k], s.jump[0].value, n, s.lifted.value, bases);
     Tile<3> normals;
     load_tile(Rows([&](int i) {
                 return view.normals + Size{3} * (tuned.sides[Size{tuned.faces_each} * group[i] + k] / max_turns);
@@ -462,13 +436,13 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
   Lanes scaled[9];
   for (int i = 0; i < 9; ++i) scaled[i] = stage.factor * metric[i];
   add_group_volume<P>(
-      view, element, s,
-      [&](int first, int count) {
-        const double* table = view.tables + element.values + first;
-        set_tile_product<variables>(table, element.points, bases, s.u.value, bases, count, s.state.value, chunk_points);
-        if (slopes) return group_slopes<P>(view, element, first, count, s);
+      tuned, s,
+      [&](int chunk) {
+        const LaneProduct values = products.element.values[chunk];
+        set_tile_product<variables>(products, values, s.u.value, bases, s.state.value, chunk_points);
+        if (slopes) return group_slopes<P>(products, chunk, s);
         for (int d = 0; d < 3; ++d)
-          set_tile_product<variables>(table, element.points, bases, s.g.at(d * bases), 3 * bases, count,
+          set_tile_product<variables>(products, values, s.g.at(d * bases), 3 * bases,
                                       s.slope.at(d * variables * chunk_points), chunk_points);
       },
       [&](int q, int count) {
@@ -484,7 +458,7 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
         for (int d = 0; d < 3; ++d)
           for (int v = 0; v < variables; ++v) f[d][v] = f[d][v] - h[d][v];
         turn_flux(true, scaled, f);
-        for (int d = 0; d < 3; ++d) store_values<variables>(f[d], s.flux.at(d * count + q), 3 * chunk_points);
+        for (int d = 0; d < 3; ++d) store_values<variables>(f[d], s.in.at(s.of_sides + d * count + q), s.each);
       });
   end_group<P>(stage, group, s);
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "tutti/models/compressible/kernels/lane_products.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
 
 namespace tutti::compressible {
@@ -73,26 +74,36 @@ struct TileSides {
   std::int32_t code() const { return left + tables * (right + tables * turn); }
 };
 
+/// And for CPUs: a class each, of the sides that have the same trace.
+struct SideClasses {
+  int left = 0, right = 0;
+  static constexpr int most = 256;
+  static SideClasses of(std::int32_t code) { return {code % most, code / most}; }
+  std::int32_t code() const { return left + most * right; }
+};
+
 struct StraightFace {
   Lid face = 0, left = 0, right = 0;
 };
 /// Tiles come in four sets: faces inside a part and at its separators, of each first those that have two sides.
 enum FaceSet : int { interior_inner, interior_boundary, separator_inner, separator_boundary };
 struct StraightView {
-  int order = 0;          ///< 0: there are no tuned kernels for this part
-  int faces_each = 0;     ///< of an element: 4 or 6
-  int face_points = 0;    ///< padded
-  int summed_points = 0;  ///< of a face, with one of padding, where there is some: more zeros change no sum
+  int order = 0;                              ///< 0: there are no tuned kernels for this part
+  int faces_each = 0;                         ///< of an element: 4 or 6
+  int face_points = 0;                        ///< padded
+  int actual_points = 0;                      ///< of a face, without padding
+  int points = 0;                             ///< of an element on CPUs, without padding
   std::array<Size, max_faces> lifts{};        ///< tables of an element's faces
   bool viscous = false;                       ///< tables are those of viscous flow
   int traces = 0;                             ///< tables of sides: each in its own order of the points
   const double* element_fragments = nullptr;  ///< of GPUs, as those below
   const double* trace_fragments = nullptr;
   const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last of a class may come several times
-  const std::int32_t* tables = nullptr;            ///< of GPUs: TileSides of each tile
+  const std::int32_t* tables = nullptr;            ///< TileSides of each tile; on CPUs SideClasses
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
   const double* face_scales = nullptr;             ///< of CPUs and viscous flow: each tile's [side][face]
+  const LaneProducts* products = nullptr;          ///< of CPUs
   std::array<Lid, 5> ends{};                       ///< of tiles: see FaceSet
   std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points: which one a side's own point is
   std::uint8_t own[max_turns * tile_rows] = {};    ///< the other way: a side's own point; of padding that of the first
