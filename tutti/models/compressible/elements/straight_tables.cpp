@@ -73,6 +73,7 @@ class Sorter {
  private:
   bool elements_alike() const {
     const ElementRecord& first = made_.elements[0];
+    if (first.points > most_chunks * chunk_points) return false;
     return std::all_of(made_.elements.begin(), made_.elements.end(), [&](const ElementRecord& e) {
       return e.affine != 0 && e.factored == 0 && e.values == first.values && e.points == first.points &&
              (!viscous_ || (e.derivative == first.derivative && e.slopes == first.slopes));
@@ -242,7 +243,7 @@ class Sorter {
         element.slopes[d][chunk] = add(slopes + Size{d} * first.points, 3 * first.points, bases, count, true);
       }
     }
-    for (std::size_t k = 0; k < faces_each_; ++k)
+    for (std::size_t k = 0; viscous_ && first.slopes < 0 && k < faces_each_; ++k)
       element.lift[k] = add(tables + tables_.view.lifts[k], columns, n, bases);
     for (int d = 0; viscous_ && first.slopes < 0 && d < 3; ++d)
       element.derivative[d] = add(tables + first.derivative + d * columns, 3 * columns, bases, bases);

@@ -1,5 +1,6 @@
 // Tables as CPUs multiply by them in lanes: rows in blocks of as many sums as registers hold, and of each block only
-// the terms whose factors are not all zero. Polynomials that do not change along a direction have no slope there.
+// the terms whose factors are not all zero: padding, and slopes of functions that do not change along a direction. A
+// term of zeros changes no sum, as none that begins at +0 is ever -0.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,16 @@ struct LaneProduct {
   std::int32_t begin = 0, end = 0;
 };
 
-/// Points of a volume that are computed at a time, and the most pieces that there are.
+/// Chunks of an element's points.
 inline constexpr int most_chunks = 5;
 struct ElementProducts {
-  LaneProduct values[most_chunks], projection[most_chunks];
-  LaneProduct lift[6];                                                               ///< of a face
-  LaneProduct derivative[3];                                                         ///< of viscous flow on hexahedra
-  LaneProduct slopes[3][most_chunks], oblique[most_chunks], spread[3][most_chunks];  ///< on tetrahedra; of jumps
+  LaneProduct values[most_chunks];
+  LaneProduct projection[most_chunks];  ///< the first with the lifts of all faces before it
+  LaneProduct lift[6];                  ///< of viscous flow on hexahedra, as the derivatives
+  LaneProduct derivative[3];
+  LaneProduct slopes[3][most_chunks];  ///< of viscous flow on tetrahedra, as what jumps add to them:
+  LaneProduct oblique[most_chunks];    ///< those at face 0, in all directions
+  LaneProduct spread[3][most_chunks];  ///< and at face d + 1, in direction d
 };
 /// Of all sides that have the same trace.
 struct SideProducts {
