@@ -141,7 +141,7 @@ def chart(panels, key, file, mark):
         axes.spines[["top", "right", "left"]].set_visible(False)
     if key == "peer":
         axes.set_xscale("log")
-        axes.set_xlim(0.8 * min([0.5, *everything]), 40 * max([2, *everything]))
+        axes.set_xlim(0.8 * min([0.5, *everything]), 150 * max([2, *everything]))
         ticks = [f"{tick * 10.0**power:g}" for power in (-2, -1, 0, 1, 2) for tick in (1, 2, 5)]
         ticks = [tick for tick in ticks if axes.get_xlim()[0] < float(tick) < axes.get_xlim()[1]]
         axes.set_xticks([float(tick) for tick in ticks], ticks)
