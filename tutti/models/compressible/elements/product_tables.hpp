@@ -10,9 +10,9 @@ namespace tutti::compressible {
 
 class ProductTables {
  public:
-  /// A table as values x[term][row] are summed, k from 0 on: place(k) is where x has the k-th. All rows are set, also
-  /// those without a factor other than zero, unless `added`.
-  LaneProduct add(int rows, int terms, const std::function<double(int k, int row)>& factor,
+  /// Of y[row] = sum over k < count of factor(k, row) x[place(k)], in the order of k. Rows whose factors all are zero
+  /// are left out where the sums are `added` to what y has; else they are set to zero.
+  LaneProduct add(int rows, int count, const std::function<double(int k, int row)>& factor,
                   const std::function<int(int k)>& place, bool added);
 
   std::vector<ProductBlock> blocks;
