@@ -216,7 +216,7 @@ class Sorter {
     int points = first.points;
     while (points > 1 && weights[points - 1] == 0) --points;  // padding
     tables_.view.points = points;
-    /// Of rows that follow one another, `stride` apart for each k.
+    // Of rows that follow one another, `stride` apart for each k.
     const auto add = [&](const double* table, int stride, int terms, int rows, bool added = false) {
       return tables_.products.add(
           rows, terms, [=](int k, int row) { return table[Size{stride} * k + row]; }, [](int k) { return k; }, added);

@@ -27,7 +27,7 @@ struct LaneProduct {
 inline constexpr int most_chunks = 5;
 struct ElementProducts {
   LaneProduct values[most_chunks];
-  LaneProduct projection[most_chunks];  ///< the first with the lifts of all faces before it
+  LaneProduct projection[most_chunks];  ///< of ElementTiles::in; the first with the lifts of all faces before it
   LaneProduct lift[6];                  ///< of viscous flow on hexahedra, as the derivatives
   LaneProduct derivative[3];
   LaneProduct slopes[3][most_chunks];  ///< of viscous flow on tetrahedra, as what jumps add to them:
