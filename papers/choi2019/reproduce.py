@@ -90,9 +90,11 @@ class Runs(session.Runs):
                 return {"refused": str(error)}
             parts = summary["parts"]
             held = parts[0].get("residency", {})
+            arrays = [held, *held.get("others", [])] if held else []
             return {"seconds": summary["wall_seconds"] / o.steps * paper.ITERATIONS, "elements": summary["cells"],
                     "share": parts[0]["cells"] / summary["cells"], "free_stream": summary["free_stream_error"],
-                    "loss": held.get("loss", 0), "device_bytes": held.get("device_bytes"),
+                    "loss": max((array["loss"] for array in arrays), default=0),
+                    "device_bytes": sum(array["device_bytes"] for array in arrays) if held else None,
                     "chosen": f"{held['policy']} {held['format']}" if held else "all resident"}
 
         return self.keep(asked, make)

@@ -70,6 +70,19 @@ Size least_held_bytes(const ResidencyOptions& options, Lid rows, int width) {
   return std::min(all, layout.shared_bytes() + layout.bytes(buffers));
 }
 
+Size left_for_second(const ResidencyOptions& options, const HeldRows& first, const HeldRows& second, Size room) {
+  const auto stored = [&](const HeldRows& array) {
+    const RowLayout layout = layout_of(options, array.width);
+    return layout.shared_bytes() + layout.bytes(array.rows);
+  };
+  const Size one = stored(first), other = stored(second);
+  if (one + other <= room) return other;
+  const auto share =
+      static_cast<Size>(static_cast<double>(room) * static_cast<double>(other) / static_cast<double>(one + other));
+  const Size most = room - least_held_bytes(options, first.rows, first.width);
+  return std::max(std::min(share, most), least_held_bytes(options, second.rows, second.width));
+}
+
 HeldPlan plan_held(const ResidencyOptions& options, Lid rows, int width, Size room) {
   HeldPlan plan;
   plan.layout = layout_of(options, width);

@@ -31,6 +31,15 @@ HeldBytes held_bytes(const ResidencyOptions& options, bool on_host, int width, i
 /// Bytes that `policy` takes at the least for so many rows of the array: what a device must have left.
 Size least_held_bytes(const ResidencyOptions& options, Lid rows, int width);
 
+/// An array's rows, and doubles in each.
+struct HeldRows {
+  Lid rows = 0;
+  int width = 0;
+};
+/// Of `room` bytes that two arrays share, those that the first leaves to the second: all that this takes where both
+/// fit, else its share, and at least what it cannot do without.
+Size left_for_second(const ResidencyOptions& options, const HeldRows& first, const HeldRows& second, Size room);
+
 /// What `auto` is taken for before anything is timed: resident where that fits, else streamed, else overlaid. `room`:
 /// bytes that are left for the array. Does not fail: what does not fit has the placement that takes least.
 struct HeldPlan {

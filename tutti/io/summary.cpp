@@ -26,14 +26,19 @@ Json part_json(const PartSummary& part) {
   json["bytes"] = part.bytes;
   json["gb_per_second"] = part.gb_per_second;
   json["fraction_of_stream"] = part.fraction_of_stream ? Json(*part.fraction_of_stream) : Json(nullptr);
-  if (const auto& held = part.held)
-    json["residency"] = {{"array", held->array},
-                         {"policy", held->policy},
-                         {"format", held->format},
-                         {"loss", held->loss},
-                         {"device_bytes", held->device_bytes},
-                         {"host_bytes", held->host_bytes},
-                         {"brought_bytes", held->brought_bytes}};
+  for (const HeldArraySummary& held : part.held) {
+    const Json entry = {{"array", held.array},
+                        {"policy", held.policy},
+                        {"format", held.format},
+                        {"loss", held.loss},
+                        {"device_bytes", held.device_bytes},
+                        {"host_bytes", held.host_bytes},
+                        {"brought_bytes", held.brought_bytes}};
+    if (&held == part.held.data())
+      json["residency"] = entry;
+    else
+      json["residency"]["others"].push_back(entry);
+  }
   return json;
 }
 

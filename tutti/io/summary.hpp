@@ -37,7 +37,7 @@ struct PartSummary {
   Size bytes = 0;                            ///< that its kernels moved by the model's count, all steps
   double gb_per_second = 0;                  ///< bytes over the kernels' seconds, 1e9 bytes a second
   std::optional<double> fraction_of_stream;  ///< of the measured triad; absent when it was not measured
-  std::optional<HeldArraySummary> held;      ///< by [residency]; absent where all is resident as ever
+  std::vector<HeldArraySummary> held;        ///< by [residency]; none where all is resident as ever
 };
 
 /// How the cells were shared between the devices, and why.

@@ -12,8 +12,8 @@ Size PlannedPart::bytes() const {
 
 void add_held(PlannedPart& part, const std::string& name, const HeldPlan& held, int passes) {
   part.arrays.push_back({name, held.placement.device_bytes});
-  part.copied_a_step = passes * held.copied;
-  part.copies_behind = held.policy != Policy::overlaid;
+  part.copied_a_step += passes * held.copied;
+  part.copies_behind = part.copies_behind && held.policy != Policy::overlaid;
   part.about += (part.about.empty() ? "" : "; ") + name + " " + held.about();
 }
 

@@ -36,14 +36,14 @@ struct PlannedPart {
   Size messages = 0;          ///< a step, to other ranks
   Size message_bytes = 0;     ///< a step
   std::string about = {};     ///< for people
-  bool keeps_apart = false;   ///< a memory policy says where a large array is
-  Size copied_a_step = 0;     ///< of it, bytes that come from the host
+  bool keeps_apart = false;   ///< a memory policy says where large arrays are
+  Size copied_a_step = 0;     ///< of such arrays, bytes that come from the host
   bool copies_behind = true;  ///< while kernels work
 
   Size bytes() const;  ///< of all arrays
 };
 
-/// The array of a part that a memory policy keeps: adds it to arrays, and what `passes` a step copy.
+/// An array of a part that a memory policy keeps: adds it to arrays, and what `passes` a step copy.
 void add_held(PlannedPart& part, const std::string& name, const HeldPlan& held, int passes);
 
 /// One pass of the kernel that Sharing::rate times.

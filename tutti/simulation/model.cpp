@@ -43,7 +43,7 @@ void summarise(const Comm& comm, Model& model, Summary& summary, double time) {
   const std::vector<PartSeconds> seconds = part_seconds(model);
   for (std::size_t p = 0; p < domain.mine(); ++p) {
     summary.parts.push_back(describe_part(comm, domain, p, seconds[p], model.bytes_moved(p)));
-    summary.parts.back().held = model.held_array(p);
+    summary.parts.back().held = model.held_arrays(p);
   }
   const ExchangeCounts counts = model.exchanged();
   summary.exchange.bytes = comm.sum(counts.bytes);

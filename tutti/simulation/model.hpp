@@ -119,8 +119,8 @@ class Model {
 
   /// Bytes that the kernels of a part of this rank have moved, all steps, by the model's count.
   virtual Size bytes_moved(std::size_t p) const = 0;
-  /// Where part p's large read-only array is held, if [residency] says something of it.
-  virtual std::optional<HeldArraySummary> held_array(std::size_t p) const {
+  /// Where part p's large read-only arrays are held, if [residency] says something of them: two at most.
+  virtual std::vector<HeldArraySummary> held_arrays(std::size_t p) const {
     (void)p;
     return {};
   }

@@ -332,10 +332,11 @@ std::vector<std::string> CompressibleFlow::describe() const {
   return lines;
 }
 
-std::optional<HeldArraySummary> CompressibleFlow::held_array(std::size_t p) const {
-  const Residency* held = parts_[p]->held();
-  if (held == nullptr) return {};
-  return summarise_held("tables of volumes", *held);
+std::vector<HeldArraySummary> CompressibleFlow::held_arrays(std::size_t p) const {
+  std::vector<HeldArraySummary> all;
+  for (const Residency* array : parts_[p]->held())
+    all.push_back(summarise_held(all.empty() ? element_tables : face_tables, *array));
+  return all;
 }
 
 Size CompressibleFlow::bytes_moved(std::size_t p) const {

@@ -38,7 +38,7 @@ class CompressibleFlow final : public Model {
   std::vector<std::string> boundary_quantities() const override;
   BoundaryValues boundary_values(std::int32_t tag, double time) override;
   void before_output() override;
-  std::optional<HeldArraySummary> held_array(std::size_t p) const override;
+  std::vector<HeldArraySummary> held_arrays(std::size_t p) const override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
   std::vector<std::string> exact_fields() const override;
@@ -73,7 +73,7 @@ class CompressibleFlow final : public Model {
   void update_forcing(double time);
   void exchange_now(std::size_t array);
   void use_alike_kernels();
-  void hold_volumes();
+  void hold_tables();
   void set_initial();
   double stable_step();
   void require_physical();

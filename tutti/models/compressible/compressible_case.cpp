@@ -320,8 +320,8 @@ void add_compressible_keys(CaseSchema& schema) {
   add_numerics_keys(schema);
   add_force_keys(schema);
   add_residency_keys(schema,
-                     "the tables of the elements' volumes (two thirds of what an element with tables of its own "
-                     "takes)");
+                     "the tables of elements that share them with no others, and of their faces (most of what such a "
+                     "mesh takes)");
 }
 
 CompressibleCase read_compressible_case(const Case& options) {

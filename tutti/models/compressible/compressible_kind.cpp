@@ -62,7 +62,8 @@ std::vector<PlannedPart> plan_parts(const ModelSetup& setup, const Domain& of, c
     if (parts[p].keeps_apart) {
       Device& device = domain.device(p);
       const Size room = device.budget().capacity() - parts[p].bytes() - held_margin(device);
-      add_held(parts[p], "tables of volumes", plan_volumes(flow, domain, p, room), step.stages);
+      for (const auto& [name, held] : plan_held_tables(flow, domain, p, room))
+        add_held(parts[p], name, held, step.stages);
     }
   return parts;
 }

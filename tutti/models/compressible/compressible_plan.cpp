@@ -32,20 +32,28 @@ Size formula_bytes(const CompressibleCase& flow) {
 }
 
 OperatorOptions operator_options(const CompressibleCase& flow, bool apart) {
-  return {flow.order, flow.stored, flow.diffuses(), apart};
+  return {flow.order, flow.stored, flow.diffuses(), apart, flow.limited};
 }
 
-int row_width(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
-  return volume_row_width(domain.meshes[p], domain.maps[p], operator_options(flow, true));
-}
-
-/// Doubles of an element's own tables before there is a mesh: of its volume that a policy may keep elsewhere, and the
-/// others. Of a file's elements the largest; of several types something between.
-struct OwnTables {
-  int volume = 0;
-  double others = 0;
+/// What a memory policy keeps of part p: rows of elements, and of faces.
+struct TablesToHold {
+  HeldRows elements, faces;
 };
-OwnTables own_tables(const Case& options, const CompressibleCase& flow) {
+TablesToHold tables_to_hold(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
+  const OperatorSizes sizes = count_operators(domain.meshes[p], domain.maps[p], operator_options(flow, true));
+  return {{domain.maps[p].owned, sizes.element_row}, {static_cast<Lid>(sizes.faces), sizes.face_row}};
+}
+
+/// What an element takes before there is a mesh: doubles of tables that it shares with no others, of its volume and of
+/// its sides, those of the rows that a policy may keep elsewhere, and what is in none; bytes of half of its faces. Of a
+/// file's elements the largest; of several types something between.
+struct ElementNeeds {
+  double volume = 0, sides = 0;
+  int rows = 0;
+  double others = 0;
+  double faces = 0;
+};
+ElementNeeds element_needs(const Case& options, const CompressibleCase& flow) {
   ElementType type = ElementType::hexahedron;
   bool affine = false;
   if (options.has("mesh.generate")) {
@@ -58,8 +66,13 @@ OwnTables own_tables(const Case& options, const CompressibleCase& flow) {
   double face_points = 0;
   for (int f = 0; f < face_count(type); ++f)
     face_points += padded(face_rule(face_corner_count(type, f), flow.order, affine, flow.stored).size());
-  return {volume_table_size(points, flow.order),
-          points + (flow.diffuses() ? 3.0 * n * padded(n) : 0) + face_points * (n + padded(n))};
+  const int volume = volume_table_size(points, flow.order), side = n + padded(n);
+  // Each side is in the row of its element, for the limiter twice, and in that of its face.
+  const double in_rows = face_points * (padded(n) + (flow.limited ? n : 0) + (flow.diffuses() ? side : n));
+  return {static_cast<double>(volume), face_points * side, volume + static_cast<int>(in_rows),
+          points + (flow.diffuses() ? 3.0 * n * padded(n) : 0),
+          0.5 * (face_points * (8 * variables * (flow.diffuses() ? 2 : 1) + (affine ? 0 : 24)) +
+                 face_count(type) * static_cast<double>(size_of<FaceRecord> + 24))};
 }
 
 }  // namespace
@@ -75,8 +88,13 @@ bool keeps_apart(const CompressibleCase& flow, const ElementDomain& domain, std:
   return bytes + held_margin(device) > device.budget().capacity();
 }
 
-HeldPlan plan_volumes(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p, Size room) {
-  return plan_held(flow.held, domain.maps[p].owned, row_width(flow, domain, p), room);
+std::vector<std::pair<std::string, HeldPlan>> plan_held_tables(const CompressibleCase& flow,
+                                                               const ElementDomain& domain, std::size_t p, Size room) {
+  const auto [elements, faces] = tables_to_hold(flow, domain, p);
+  const HeldPlan first =
+      plan_held(flow.held, elements.rows, elements.width, room - left_for_second(flow.held, elements, faces, room));
+  return {{element_tables, first},
+          {face_tables, plan_held(flow.held, faces.rows, faces.width, room - first.placement.device_bytes)}};
 }
 
 std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p,
@@ -96,13 +114,13 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   add("fluxes", 8 * sizes.flux);
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
   // Tiles are filled up with faces that come twice: less than a twelfth, of a CPU's smaller blocks half.
-  if (flow.has_straight_kernels(domain.device(p).kind())) {
+  if (flow.has_straight_kernels(domain.device(p).kind()) && sizes.own_volumes == 0) {
     const bool on_gpu = domain.device(p).kind() == DeviceKind::cuda;
     add("tables of tuned kernels, at most",
         (on_gpu ? 13 : 18) * sizes.faces + 12 * max_faces * owned + (Size{1} << (on_gpu ? 18 : 15)));
   }
   if (sizes.boundary_points > 0)
-    add("boundary", sizes.boundary_points * (size_of<Vec3> + 4 + 8 * boundary_values) + formula_bytes(flow));
+    add("boundary", sizes.boundary_points * (size_of<Vec3> + 8 + 4 + 8 * boundary_values) + formula_bytes(flow));
   if (!flow.source.empty() && owned > 0) {
     Size steps = 0;
     for (const Expression& formula : flow.source) steps += static_cast<Size>(formula.steps().size());
@@ -114,21 +132,20 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
 }
 
 Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threads& threads) {
-  const int n = flow.bases();
   const Size state = state_bytes(flow);
-  // Faces have about as many points as bases of one degree more; tables of an element's own are larger than all else.
-  const double faces = 3.0 * (n + 1) * (flow.diffuses() ? 2 : 1) * 8 * variables;
-  const OwnTables own = own_tables(options, flow);
+  const ElementNeeds own = element_needs(options, flow);
   const bool generated = options.has("mesh.generate");
   const bool straight = !flow.stored && (!generated || !(options.number("mesh.jitter") > 0) ||
                                          parse_box_elements(options.text("mesh.element")) == BoxElements::tetrahedra);
-  const double volume = straight ? 0 : 8.0 * own.volume, others = straight ? 0 : 8 * own.others;
+  const double sides = straight ? 0 : 8 * own.sides, large = straight ? 0 : 8 * own.volume + sides,
+               others = straight ? 0 : 8 * own.others;
   MemoryModel memory;
-  memory.row = [=](Device&, double) { return static_cast<double>(state) + faces + 500 + volume + others; };
-  memory.ghost = static_cast<double>(state) + 200 + others;
-  if (volume > 0 && flow.held.policy != Policy::resident)
-    memory.held = [held = flow.held, width = own.volume](Device& device, double) {
-      return held_bytes(held, device.is_host(), width, 1, 8.0 * width);
+  memory.row = [=](Device&, double) { return static_cast<double>(state) + own.faces + 300 + large + others; };
+  const bool may_move = large > 0 && flow.held.policy != Policy::resident;
+  memory.ghost = static_cast<double>(state) + 200 + others + (may_move ? 0 : sides);
+  if (may_move)
+    memory.held = [held = flow.held, width = own.rows, large](Device& device, double) {
+      return held_bytes(held, device.is_host(), width, 1, large);
     };
   memory.parts = [flow](const Comm& comm, const Domain& of) {
     const auto& domain = dynamic_cast<const ElementDomain&>(of);
@@ -136,9 +153,10 @@ Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threa
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const bool apart = keeps_apart(flow, domain, p);
       parts[p].arrays = plan_arrays(flow, domain, p, apart);
-      if (apart)
-        parts[p].arrays.push_back(
-            {"tables of volumes", least_held_bytes(flow.held, domain.maps[p].owned, row_width(flow, domain, p))});
+      if (!apart) continue;
+      const TablesToHold held = tables_to_hold(flow, domain, p);
+      parts[p].arrays.push_back({element_tables, least_held_bytes(flow.held, held.elements.rows, held.elements.width)});
+      parts[p].arrays.push_back({face_tables, least_held_bytes(flow.held, held.faces.rows, held.faces.width)});
     }
     plan_exchanges(comm, domain, variables * flow.bases(), 1, parts);
     std::vector<Size> bytes;

@@ -9,15 +9,15 @@
 
 namespace tutti::compressible {
 
-/// Arrays of part p of this rank, but for messages. `apart`: without the tables of volumes, which a memory policy
-/// keeps.
+/// Arrays of part p of this rank, but for messages. `apart`: without the tables that a memory policy keeps.
 std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p,
                                       bool apart = false);
-/// Does a memory policy say where the tables of the volumes of part p are? Where elements share theirs, or `auto` has
-/// room for all: no.
+/// Does a memory policy say where the tables are that elements of part p share with no others? Where all share theirs,
+/// or `auto` has room for all: no.
 bool keeps_apart(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p);
-/// They, in `room` bytes.
-HeldPlan plan_volumes(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p, Size room);
+/// They, in `room` bytes: of elements, then of faces.
+std::vector<std::pair<std::string, HeldPlan>> plan_held_tables(const CompressibleCase& flow,
+                                                               const ElementDomain& domain, std::size_t p, Size room);
 /// Of FlowPart::rotation, which is made when results are written first.
 inline Size rotation_bytes(Size elements) {
   return 32 * elements;

@@ -70,7 +70,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));
-  hold_volumes();
+  hold_tables();
   phases.begin("initial");
   set_initial();
   automatic_ = options_.is_word("time.dt", "auto");
@@ -94,7 +94,7 @@ void CompressibleFlow::use_alike_kernels() {
 }
 
 /// Last of all arrays, in the room that they leave.
-void CompressibleFlow::hold_volumes() {
+void CompressibleFlow::hold_tables() {
   std::string lines;
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -103,10 +103,9 @@ void CompressibleFlow::hold_volumes() {
       ResidencyOptions options = flow_.held;
       options.leave_bytes = held_margin(domain_.device(p)) + rotation_bytes(domain_.maps[p].owned);
       options.parallel = parallel_for(*devices_.threads);
-      const auto trials = part.hold(stream(p), flow_, domain_.meshes[p], options);
-      captured_ = captured_ && part.held()->can_be_captured();
-      lines += fmt::format("{} of rank {}: {}\n", domain_.device(p).name(), comm_.rank(),
-                           describe_held("tables of volumes", *part.held(), trials));
+      for (const std::string& line : part.hold(stream(p), flow_, options))
+        lines += fmt::format("{} of rank {}: {}\n", domain_.device(p).name(), comm_.rank(), line);
+      for (const Residency* array : part.held()) captured_ = captured_ && array->can_be_captured();
     }
   });
   say_what_is_held(comm_, lines);

@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "tutti/domain/part_capacity.hpp"
 
 namespace tutti::compressible {
 
@@ -17,8 +18,7 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   };
   const bool on_host = stream.device().is_host();
   rows_ = map.owned_rows();
-  const OperatorOptions operators{flow.order, flow.stored, flow.diffuses(), apart};
-  if (apart) apart_width_ = volume_row_width(mesh, map, operators);
+  const OperatorOptions operators{flow.order, flow.stored, flow.diffuses(), apart, flow.limited};
   Operators made = make_operators(mesh, map, operators, parallel, on_host ? in_place : std::function<double*(Size)>());
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[face.boundary]);
@@ -46,10 +46,11 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   if (flow.has_straight_kernels(stream.kind()) && !apart)
     make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous(), stream.kind()));
   make_boundary(stream, flow, made, conditions);
-  make_projected(stream, made, map);
+  projected_ = keep(made.projected, "projected areas");
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);
   for (int i = 0; i < arrays; ++i)
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
+  apart_ = std::move(made.apart);
 }
 
 void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
@@ -110,13 +111,14 @@ void FlowPart::set_uniform(Stream& stream, const double (&state)[variables]) {
   upload(stream, u[0].buffer(), std::span<const double>(uniform));
 }
 
-std::vector<Trial> FlowPart::hold(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
-                                  const ResidencyOptions& options) {
-  const auto fill = [&](Range elements, std::span<double> rows) {
-    fill_volume_rows(mesh, {flow.order, flow.stored, false, true}, elements, rows, options.parallel);
-  };
-  StageArrays stage;
+std::vector<const Residency*> FlowPart::held() const {
+  if (!held_elements_) return {};
+  return {held_elements_.get(), held_faces_.get()};
+}
+
+std::vector<std::string> FlowPart::hold(Stream& stream, const CompressibleCase& flow, const ResidencyOptions& options) {
   const bool timed = options.policy == Policy::automatic;
+  StageArrays stage;
   if (timed) {
     double state[variables];
     to_conserved(flow.gas, {1, 0.3, 0.2, 0.1, 1}, state);
@@ -130,16 +132,34 @@ std::vector<Trial> FlowPart::hold(Stream& stream, const CompressibleCase& flow, 
     stage.factor = 1e-6;
     stage.out = u[1].data();
   }
-  Choice choice =
-      make_residency(stream, {"tables of volumes", rows_.end, apart_width_, fill}, options, [&](Residency& array) {
+  std::vector<std::string> lines;
+  const auto put = [&](const char* name, Lid rows, int width, const auto& fill, const ResidencyOptions& where,
+                       const auto& pass) {
+    Choice choice = make_residency(stream, {name, rows, width, fill}, where, pass);
+    lines.push_back(describe_held(name, *choice.residency, choice.trials));
+    return std::move(choice.residency);
+  };
+  // Both get their share of the room.
+  ResidencyOptions of_elements = options;
+  of_elements.leave_bytes +=
+      left_for_second(options, {rows_.end, apart_.element_width}, {faces_count_, apart_.face_width},
+                      free_bytes(stream.device()) - options.leave_bytes);
+  held_elements_ =
+      put(element_tables, rows_.end, apart_.element_width, apart_.fill_elements, of_elements, [&](Residency& array) {
         PartView view = view_;
         view.volumes = &array;
         advance_elements(stream, rows_, view, u[0].data(), at_faces(), stage, flow.limited ? stage.out : nullptr);
       });
+  held_faces_ = put(face_tables, faces_count_, apart_.face_width, apart_.fill_faces, options, [&](Residency& array) {
+    PartView view = view_;
+    view.sides = &array;
+    compute_fluxes(stream, all_fluxes(), view, boundary_, flow.eta, u[0].data(), at_faces());
+  });
   if (timed) upload(stream, broken_, std::span<const std::uint8_t>(std::vector<std::uint8_t>(rows_.end, 0)));
-  held_ = std::move(choice.residency);
-  view_.volumes = held_.get();
-  return std::move(choice.trials);
+  apart_ = {};
+  view_.volumes = held_elements_.get();
+  view_.sides = held_faces_.get();
+  return lines;
 }
 
 void FlowPart::make_boundary(Stream& stream, const CompressibleCase& flow, const Operators& made,
@@ -164,6 +184,7 @@ void FlowPart::make_boundary(Stream& stream, const CompressibleCase& flow, const
     }
   }
   places_ = make_buffer(stream, std::span<const Vec3>(points.places), "boundary, places");
+  areas_ = make_buffer(stream, std::span<const double>(points.areas), "boundary, areas");
   conditions_ = make_buffer(stream, std::span<const std::int32_t>(of_points), "boundary, conditions");
   kinds_ = make_buffer(stream, std::span<const std::uint8_t>(kinds), "boundary, kinds");
   formulas_ = make_buffer(stream, std::span<const BoundaryFormula>(formulas), "boundary, formulas");
@@ -171,27 +192,6 @@ void FlowPart::make_boundary(Stream& stream, const CompressibleCase& flow, const
   const std::vector<double> zeros(points.places.size() * boundary_values, 0.0);
   values_ = make_buffer(stream, std::span<const double>(zeros), "boundary, values");
   boundary_ = {kinds_.data(), values_.data(), static_cast<Size>(points.places.size())};
-}
-
-/// V_d: half the sum of the faces' areas as seen along x, y and z. Every face of an owned element is here.
-void FlowPart::make_projected(Stream& stream, const Operators& made, const IndexMap& map) {
-  std::vector<double> projected(static_cast<std::size_t>(map.owned) * 3, 0.0);
-  const int columns = padded(view_.bases);
-  for (std::size_t e = 0; e < static_cast<std::size_t>(map.owned); ++e)
-    for (std::size_t k = 0; k < max_faces; ++k) {
-      const std::int32_t code = made.face_of[max_faces * e + k];
-      if (code < 0) continue;
-      const FaceRecord& face = made.faces[code >> 1];
-      const auto side = static_cast<std::size_t>(code & 1);
-      for (int q = 0; q < face.actual; ++q) {
-        // The lifting's first column is a point's area over the volume: phi_0 = 1.
-        const double area =
-            made.elements[e].volume * face.scale[side] * made.tables[face.lift[side] + Size{q} * columns];
-        const auto at = static_cast<std::size_t>(face.normals + static_cast<Size>(face.normal_step) * q);
-        for (std::size_t d = 0; d < 3; ++d) projected[3 * e + d] += 0.5 * area * std::abs(made.normals[at + d]);
-      }
-    }
-  projected_ = make_buffer(stream, std::span<const double>(projected), "projected areas");
 }
 
 void FlowPart::make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
@@ -241,9 +241,10 @@ std::vector<std::uint8_t> FlowPart::broken(Stream& stream) const {
 }
 
 Size FlowPart::bytes() const {
+  Size held = 0;
+  for (const Residency* array : this->held()) held += array->layout().bytes(array->placement().rows);
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
-         metric_.bytes() + tables_.bytes() + (held_ ? held_->layout().bytes(rows_.end) : 0) + normals_.bytes() +
-         2 * (flux_.bytes() + jump_.bytes());
+         metric_.bytes() + tables_.bytes() + held + normals_.bytes() + 2 * (flux_.bytes() + jump_.bytes());
 }
 
 }  // namespace tutti::compressible

@@ -8,29 +8,31 @@
 
 #include "tutti/device/buffer.hpp"
 #include "tutti/domain/element_domain.hpp"
+#include "tutti/domain/held_arrays.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/models/compressible/compressible_case.hpp"
 #include "tutti/models/compressible/elements/straight_tables.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
-#include "tutti/residency/choose.hpp"
 #include "tutti/schedule/step.hpp"
 
 namespace tutti::compressible {
 
+/// How messages and the summary call what a memory policy keeps.
+inline constexpr const char *element_tables = "tables of elements", *face_tables = "tables of faces";
+
 class FlowPart {
  public:
-  /// `conditions`: of tags. `arrays`: of states that the time method takes. `apart`: hold() says where the tables of
-  /// volumes go; until then nothing can be computed.
+  /// `conditions`: of tags. `arrays`: of states that the time method takes. `apart`: hold() says where the tables go
+  /// that elements share with no others; until then nothing can be computed, and the mesh and the map must be there.
   FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
            const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
            const ParallelFor& parallel = {}, bool apart = false);
-  /// Puts the tables of volumes where options.policy says, as the last of all arrays; `mesh` is the constructor's.
-  /// `auto` times stages on a uniform flow. Errors: as Residency.
-  std::vector<Trial> hold(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh,
-                          const ResidencyOptions& options);
-  bool waits_to_be_held() const { return apart_width_ > 0 && !held_; }
-  /// Null: the tables of volumes are on the device, as all others.
-  const Residency* held() const { return held_.get(); }
+  /// Puts these tables where options.policy says, as the last of all arrays. `auto` times fluxes and stages of a
+  /// uniform flow. In words, a line an array. Errors: as Residency.
+  std::vector<std::string> hold(Stream& stream, const CompressibleCase& flow, const ResidencyOptions& options);
+  bool waits_to_be_held() const { return apart_.element_width > 0; }
+  /// The tables of elements, then those of faces. None: all tables are on the device.
+  std::vector<const Residency*> held() const;
   /// Sets u[0] to the same state in all elements.
   void set_uniform(Stream& stream, const double (&state)[variables]);
 
@@ -50,7 +52,7 @@ class FlowPart {
   /// elements. On a CPU straight elements go block by block: what is computed at faces is in the caches when their
   /// elements follow. An element changes after all of its faces, so that stages may write where they read.
   std::vector<TaskId> add_interior(Step& step, int p, Range rows, const Kernel& fluxes, const Kernel& elements) const;
-  const Vec3* boundary_places() const { return places_.data(); }
+  BoundaryPlaces boundary_places() const { return {places_.data(), areas_.data()}; }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
   void update_boundary(Stream& stream, double time);
   bool source_depends_on_time() const { return source_depends_on_time_; }
@@ -72,12 +74,10 @@ class FlowPart {
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
   void make_straight(Stream& stream, const StraightTables& made);
-  void make_projected(Stream& stream, const Operators& made, const IndexMap& map);
-
   Buffer<ElementRecord> elements_;
   Buffer<FaceRecord> faces_;
   Buffer<std::int32_t> face_of_;
-  Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_;
+  Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_, areas_;
   Buffer<Vec3> places_;
   Buffer<std::int32_t> conditions_;
   Buffer<std::uint8_t> kinds_, broken_, turns_;
@@ -89,8 +89,8 @@ class FlowPart {
   Buffer<double> source_;
   SourceFormulas source_formulas_;
   Range rows_;
-  int apart_width_ = 0;  ///< of a row with an element's tables
-  std::unique_ptr<Residency> held_;
+  TablesApart apart_;  ///< until they are held
+  std::unique_ptr<Residency> held_elements_, held_faces_;
   PartView view_;
   BoundaryView boundary_;
   Buffer<double> element_fragments_, trace_fragments_, lift_scales_, face_scales_, product_factors_;

@@ -262,10 +262,10 @@ void Diffusion::hold_coefficients() {
   say_what_is_held(comm_, lines);
 }
 
-std::optional<HeldArraySummary> Diffusion::held_array(std::size_t p) const {
+std::vector<HeldArraySummary> Diffusion::held_arrays(std::size_t p) const {
   const Residency* held = parts_[p].rows.held();
   if (held == nullptr) return {};
-  return summarise_held("coefficients A", *held);
+  return {summarise_held("coefficients A", *held)};
 }
 
 /// Source and boundary data at `time`, for every row they reach. Once, where they do not change. The GPUs are given

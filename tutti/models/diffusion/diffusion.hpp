@@ -91,7 +91,7 @@ class Diffusion final : public TetModel {
   void summarise(Summary& summary, double time) override;
   void wait() override;
 
-  std::optional<HeldArraySummary> held_array(std::size_t p) const override;
+  std::vector<HeldArraySummary> held_arrays(std::size_t p) const override;
   Size bytes_moved(std::size_t p) const override;
   ExchangeCounts exchanged() const override;
 

@@ -74,10 +74,10 @@ void SphereTransport::exchange_now(std::size_t field) {
 
 // Watching and finishing.
 
-std::optional<HeldArraySummary> SphereTransport::held_array(std::size_t p) const {
+std::vector<HeldArraySummary> SphereTransport::held_arrays(std::size_t p) const {
   const Residency* held = parts_[p].rows.held();
   if (held == nullptr) return {};
-  return summarise_held("weights of stencils", *held);
+  return {summarise_held("weights of stencils", *held)};
 }
 
 double SphereTransport::largest() {

@@ -58,7 +58,7 @@ class SphereTransport final : public Model {
   void summarise(Summary& summary, double time) override;
   std::vector<const Step*> schedules() const override { return {&pass_->step()}; }
 
-  std::optional<HeldArraySummary> held_array(std::size_t p) const override;
+  std::vector<HeldArraySummary> held_arrays(std::size_t p) const override;
 
   const TransportSpectrum& spectrum() const { return spectrum_; }
   /// Values in the owned nodes of one of this rank's parts: node after node, all tracers of a node together.

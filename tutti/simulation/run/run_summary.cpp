@@ -8,7 +8,12 @@
 namespace tutti {
 namespace {
 
-/// What travels of a PartSummary.
+/// What travels of a HeldArraySummary, and of a PartSummary.
+struct HeldRecord {
+  char array[32] = "", policy[16] = "", format[16] = "";
+  double loss = 0;
+  Size bytes[3] = {0, 0, 0};
+};
 struct PartRecord {
   PartSummary summary_without_name() const {
     PartSummary s;
@@ -24,7 +29,8 @@ struct PartRecord {
     s.bytes = bytes;
     s.gb_per_second = gb_per_second;
     if (fraction >= 0) s.fraction_of_stream = fraction;
-    if (array[0] != 0) s.held = {array, policy, format, loss, held_bytes[0], held_bytes[1], held_bytes[2]};
+    for (const HeldRecord& h : held)
+      if (h.array[0] != 0) s.held.push_back({h.array, h.policy, h.format, h.loss, h.bytes[0], h.bytes[1], h.bytes[2]});
     return s;
   }
   int rank = 0;
@@ -33,9 +39,7 @@ struct PartRecord {
   double weight = 0, seconds[4] = {0, 0, 0, 0};
   Size bytes = 0;
   double gb_per_second = 0, fraction = -1;
-  char array[32] = "", policy[16] = "", format[16] = "";
-  double loss = 0;
-  Size held_bytes[3] = {0, 0, 0};
+  HeldRecord held[2];
 };
 
 template <std::size_t n>
@@ -59,14 +63,16 @@ void gather_parts(const Comm& comm, Summary& summary) {
     r.bytes = s.bytes;
     r.gb_per_second = s.gb_per_second;
     r.fraction = s.fraction_of_stream.value_or(-1);
-    if (const auto& held = s.held) {
-      copy_text(r.array, held->array);
-      copy_text(r.policy, held->policy);
-      copy_text(r.format, held->format);
-      r.loss = held->loss;
-      r.held_bytes[0] = held->device_bytes;
-      r.held_bytes[1] = held->host_bytes;
-      r.held_bytes[2] = held->brought_bytes;
+    require(s.held.size() <= std::size(r.held), "a part holds more arrays than travel");
+    for (std::size_t k = 0; k < s.held.size(); ++k) {
+      const HeldArraySummary& held = s.held[k];
+      copy_text(r.held[k].array, held.array);
+      copy_text(r.held[k].policy, held.policy);
+      copy_text(r.held[k].format, held.format);
+      r.held[k].loss = held.loss;
+      r.held[k].bytes[0] = held.device_bytes;
+      r.held[k].bytes[1] = held.host_bytes;
+      r.held[k].bytes[2] = held.brought_bytes;
     }
     mine.push_back(r);
   }

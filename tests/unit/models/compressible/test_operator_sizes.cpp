@@ -16,7 +16,8 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
     for (const double jitter : {0.0, 0.1})
       for (const bool periodic : {false, true})
         for (const OperatorOptions& options :
-             {OperatorOptions{1, false, false}, OperatorOptions{2, true, true}, OperatorOptions{3, false, true}}) {
+             {OperatorOptions{1, false, false}, OperatorOptions{2, true, true}, OperatorOptions{3, false, true},
+              OperatorOptions{2, false, false, true}, OperatorOptions{1, true, true, true, true}}) {
           ElementBoxSpec spec;
           spec.elements = elements;
           spec.cubes = {5, 2, 2};
@@ -36,6 +37,8 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
           EXPECT_EQ(counted.tables, static_cast<Size>(made.tables.size()));
           EXPECT_EQ(counted.normals, static_cast<Size>(made.normals.size()));
           EXPECT_EQ(counted.flux, made.flux_values);
+          EXPECT_EQ(counted.element_row, made.apart.element_width);
+          EXPECT_EQ(counted.face_row, made.apart.face_width);
           EXPECT_EQ(counted.turns, static_cast<Size>(made.turns.size()));
           EXPECT_EQ(counted.faces, static_cast<Size>(made.faces.size()));
           EXPECT_EQ(counted.boundary_points, static_cast<Size>(made.boundary.places.size()));

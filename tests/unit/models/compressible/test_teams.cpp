@@ -140,24 +140,27 @@ struct Flow {
 
   template <bool factored>
   void advance(const StageArrays& stage, bool together) {
-    const VolumesInPlace volumes{view.tables};
+    const TablesInPlace tables{view.tables};
     if (view.diffuses())
       run(map.owned_rows(),
-          AdvanceViscousElements<VolumesInPlace, factored>{view, volumes, u.data(), flux.data(), jump.data(), stage},
+          AdvanceViscousElements<TablesInPlace, factored>{view, tables, u.data(), flux.data(), jump.data(), stage},
           together);
     else
-      run(map.owned_rows(), AdvanceElements<VolumesInPlace, factored>{view, volumes, u.data(), flux.data(), stage},
+      run(map.owned_rows(), AdvanceElements<TablesInPlace, factored>{view, tables, u.data(), flux.data(), stage},
           together);
-    run(map.owned_rows(), KeepPositive<VolumesInPlace>{view, volumes, stage.out}, together);
+    run(map.owned_rows(), KeepPositive<TablesInPlace>{view, tables, stage.out}, together);
   }
   /// The state after a stage.
   std::vector<double> stage(bool together) {
+    const TablesInPlace tables{view.tables};
     if (view.diffuses())
       run(part->all_faces(),
-          ViscousFaceFluxes<BoundaryView>{view, u.data(), flux.data(), jump.data(), flow.eta, part->boundary()},
+          ViscousFaceFluxes<TablesInPlace, BoundaryView>{view, tables, u.data(), flux.data(), jump.data(), flow.eta,
+                                                         part->boundary()},
           together);
     else
-      run(part->all_faces(), FaceFluxes<BoundaryView>{view, u.data(), flux.data(), part->boundary()}, together);
+      run(part->all_faces(),
+          FaceFluxes<TablesInPlace, BoundaryView>{view, tables, u.data(), flux.data(), part->boundary()}, together);
     std::vector<double> out(u.size());
     StageArrays stage;
     stage.count = 1;

@@ -1,5 +1,6 @@
 #include "tutti/models/compressible/elements/operator_sizes.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "tutti/mesh/elements/element_tables.hpp"
@@ -16,6 +17,8 @@ class Counter {
   OperatorSizes count() {
     for (Lid e = 0; e < map_.local(); ++e) add_element(e);
     for (const LocalElementFace& face : mesh_.faces) add_face(face);
+    for (Lid e = 0; options_.apart && e < map_.owned; ++e)
+      sizes_.element_row = std::max(sizes_.element_row, static_cast<int>(row_ends_[e]));
     return sizes_;
   }
 
@@ -40,6 +43,7 @@ class Counter {
     straight_.push_back(ElementMap(type(e), mesh_.element_nodes(e)).affine());
     const Size points = volume_points(type(e), straight(e));
     if (e < map_.owned) sizes_.source_points += points;
+    row_ends_.push_back(volume_table_size(static_cast<int>(points), options_.order));
     if (factored(e) && !lines_) {
       lines_ = true;
       sizes_.tables += hexahedra::Lines::size;
@@ -71,6 +75,11 @@ class Counter {
   }
 
   void add_side(Lid e, int local, int orientation, Size points, int lift) {
+    if (options_.apart && !shared(e)) {
+      row_ends_[e] += points * (columns_ + (options_.limited ? n_ : 0));
+      sizes_.face_row = std::max(sizes_.face_row, face_row_width(options_, static_cast<int>(points)));
+      return;
+    }
     if (factored(e) && grids_.insert({local, orientation}).second) sizes_.turns += max_face_points;
     if (!shared(e) || traces_.insert({type(e), local, orientation}).second) {
       sizes_.tables += points * n_;
@@ -94,6 +103,7 @@ class Counter {
   const OperatorOptions& options_;
   const int n_, columns_;
   std::vector<bool> straight_;
+  std::vector<Size> row_ends_;
   bool lines_ = false;
   std::set<std::pair<int, int>> grids_;
   std::set<ElementType> volumes_;

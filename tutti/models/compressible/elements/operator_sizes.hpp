@@ -10,8 +10,9 @@ struct OperatorSizes {
   Size tables = 0, normals = 0, flux = 0;
   Size faces = 0, boundary_points = 0;
   Size turns = max_face_points;
-  Size source_points = 0;  ///< of the volume of all owned elements
-  Size own_volumes = 0;    ///< as Operators has it
+  Size source_points = 0;             ///< of the volume of all owned elements
+  Size own_volumes = 0;               ///< as Operators has it
+  int element_row = 0, face_row = 0;  ///< as TablesApart has them
 };
 
 /// What make_operators makes.

@@ -24,17 +24,22 @@ struct SidePoints {
 /// Says where each table goes, element by element and face by face; then all are made at the same time.
 class Maker {
  public:
-  Maker(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options)
-      : mesh_(mesh), map_(map), options_(options), n_(basis_size(options.order)), columns_(padded(n_)) {}
+  Maker(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options, ParallelFor parallel)
+      : mesh_(mesh),
+        map_(map),
+        options_(options),
+        parallel_(std::move(parallel)),
+        n_(basis_size(options.order)),
+        columns_(padded(n_)) {}
 
-  Operators make(const ParallelFor& parallel, const std::function<double*(Size)>& place) {
+  Operators make(const std::function<double*(Size)>& place) {
     for (int q = 0; q < max_face_points; ++q) made_.turns.push_back(static_cast<std::uint8_t>(q));
     const auto rows = static_cast<std::size_t>(map_.local());
     made_.elements.resize(rows);
     made_.metric.assign(9 * rows, 0.0);
     made_.face_of.assign(max_faces * rows, -1);
     bases_.resize(rows);
-    for_ranges(parallel, map_.local(), [&](Size begin, Size end) {
+    for_ranges(parallel_, map_.local(), [&](Size begin, Size end) {
       for (Size e = begin; e < end; ++e)
         bases_[e] = std::make_unique<const ElementBasis>(
             ElementMap(mesh_.types[e], mesh_.element_nodes(static_cast<Lid>(e))), options_.order, options_.stored);
@@ -44,16 +49,84 @@ class Maker {
     if (!place) made_.own_tables.resize(end_);
     made_.tables = {place ? place(end_) : made_.own_tables.data(), static_cast<std::size_t>(end_)};
     if (made_.lines >= 0) make_line_tables(options_.order, at(made_.lines));
-    for_ranges(parallel, static_cast<Size>(volumes_.size()), [&](Size begin, Size end) {
+    for_ranges(parallel_, static_cast<Size>(volumes_.size()), [&](Size begin, Size end) {
       for (Size k = begin; k < end; ++k) fill_element(volumes_[k]);
     });
-    for_ranges(parallel, static_cast<Size>(mesh_.faces.size()), [&](Size begin, Size end) {
+    for_ranges(parallel_, static_cast<Size>(mesh_.faces.size()), [&](Size begin, Size end) {
       for (Size i = begin; i < end; ++i) fill_face(static_cast<std::size_t>(i));
     });
+    made_.projected.assign(3 * static_cast<std::size_t>(map_.owned), 0.0);
+    for_ranges(parallel_, map_.owned, [&](Size begin, Size end) {
+      for (Size e = begin; e < end; ++e) project_faces(static_cast<Lid>(e));
+    });
+    if (!options_.apart) return std::move(made_);
+    records_ = made_.faces;
+    face_of_ = made_.face_of;
+    for (Lid e = 0; e < map_.owned; ++e)
+      made_.apart.element_width = std::max(made_.apart.element_width, static_cast<int>(row_end(e)));
+    for (const FaceRecord& face : records_)
+      for (const int side : {0, 1})
+        if (in_row(face, side))
+          made_.apart.face_width = std::max(made_.apart.face_width, face_row_width(options_, face.points));
     return std::move(made_);
   }
 
+  /// Rows of TablesApart, after make().
+  void fill_element_rows(Range elements, std::span<double> rows) const {
+    const auto width = rows.size() / static_cast<std::size_t>(elements.size());
+    for_ranges(parallel_, elements.size(), [&](Size begin, Size end) {
+      for (Size k = begin; k < end; ++k)
+        fill_element_row(elements.begin + static_cast<Lid>(k),
+                         rows.subspan(static_cast<std::size_t>(k) * width, width));
+    });
+  }
+  void fill_face_rows(Range faces, std::span<double> rows) const {
+    const auto width = rows.size() / static_cast<std::size_t>(faces.size());
+    for_ranges(parallel_, faces.size(), [&](Size begin, Size end) {
+      for (Size k = begin; k < end; ++k)
+        fill_face_row(static_cast<std::size_t>(faces.begin) + static_cast<std::size_t>(k),
+                      rows.subspan(static_cast<std::size_t>(k) * width, width));
+    });
+  }
+
  private:
+  /// Of an element that exists and shares nothing.
+  bool in_row(const FaceRecord& face, int side) const {
+    const Lid e = side == 0 ? face.left : face.right;
+    return e >= 0 && !basis(e).affine();
+  }
+
+  void fill_element_row(Lid e, std::span<double> row) const {
+    const ElementBasis& b = basis(e);
+    std::fill(row.begin(), row.end(), 0.0);
+    make_volume_tables(b, options_.order, row.data(), row.data() + Size{padded(b.rule().size())} * n_);
+    if (b.affine()) return;
+    for (int k = 0; k < max_faces; ++k) {
+      const std::int32_t code = face_of_[Size{max_faces} * e + k];
+      if (code < 0) continue;
+      const auto i = static_cast<std::size_t>(code >> 1);
+      const int side = code & 1;
+      const FaceRecord& record = records_[i];
+      const std::vector<Vec3> at = places(*faces_[i].side[side].points, b);
+      double* const lift = row.data() + record.lift[side];
+      b.basis().values_by_point(at, own_shares(i, b), lift);
+      if (options_.limited) b.basis().values_by_function(at, lift + Size{record.points} * columns_, record.points);
+    }
+  }
+
+  void fill_face_row(std::size_t i, std::span<double> row) const {
+    const FaceRecord& record = records_[i];
+    std::fill(row.begin(), row.end(), 0.0);
+    for (const int side : {0, 1}) {
+      if (!in_row(record, side)) continue;
+      const ElementBasis& b = basis(side == 0 ? record.left : record.right);
+      const std::vector<Vec3> at = places(*faces_[i].side[side].points, b);
+      b.basis().values_by_function(at, row.data() + record.trace[side], record.points);
+      if (options_.derivatives)
+        b.basis().values_by_point(at, own_shares(i, b), row.data() + Size{record.points} * (2 * n_ + side * columns_));
+    }
+  }
+
   const ElementBasis& basis(Lid e) const { return *bases_[e]; }
   bool with_slopes(Lid e) const { return have_slopes(basis(e).map().type(), basis(e).affine(), options_.order); }
   bool factored(Lid e) const { return is_factored(basis(e).map().type(), basis(e).affine(), options_.order); }
@@ -101,7 +174,7 @@ class Maker {
     ElementRecord record;
     record.points = padded(basis(e).rule().size());
     if (options_.apart) {
-      record.projection = Size{record.points} * n_;
+      record.projection = Size{record.points} * n_;  // of rows
     } else if (all) {
       record.values = take(n_, record.points);
       record.projection = take(3 * record.points, columns_);
@@ -241,6 +314,7 @@ class Maker {
       record.tag = face.tag;
       record.boundary = static_cast<Size>(made_.boundary.places.size());
       made_.boundary.places.resize(made_.boundary.places.size() + static_cast<std::size_t>(record.points));
+      made_.boundary.areas.resize(made_.boundary.places.size(), 0.0);
       made_.boundary.tags.resize(made_.boundary.places.size(), face.tag);
     }
     const auto number = static_cast<std::int32_t>(made_.faces.size());
@@ -250,6 +324,14 @@ class Maker {
     faces_.push_back(job);
   }
 
+  /// Where the next table of an element's row is to be.
+  Size& row_end(Lid e) {
+    if (row_ends_.empty())
+      for (Lid r = 0; r < map_.local(); ++r)
+        row_ends_.push_back(volume_table_size(padded(basis(r).rule().size()), options_.order));
+    return row_ends_[e];
+  }
+
   void place_side(FaceRecord& record, FaceJob& job, const LocalElementFace& face, int side, bool flat) {
     const ElementBasis& b = basis(side == 0 ? face.left : face.right);
     const int local = side == 0 ? int{face.left_face} : int{face.right_face},
@@ -257,6 +339,13 @@ class Maker {
     const int points = record.points;
     SideJob& to_make = job.side[side];
     to_make.points = to_make.lift_points = &side_points(b.map(), local, orientation, flat);
+    if (!b.affine() && options_.apart) {
+      Size& end = row_end(side == 0 ? face.left : face.right);
+      record.trace[side] = Size{side} * n_ * points;
+      record.lift[side] = end;
+      end += Size{points} * (columns_ + (options_.limited ? n_ : 0));
+      return;
+    }
     if (!b.affine()) {
       to_make.trace = to_make.lift = true;
       record.trace[side] = take(n_, points);
@@ -301,58 +390,92 @@ class Maker {
 
   void fill_face(std::size_t i) {
     const FaceJob& job = faces_[i];
-    const LocalElementFace& face = mesh_.faces[i];
     FaceRecord& record = made_.faces[i];
-    const ElementMap& left = basis(face.left).map();
-    // Weights times ratios of areas; padding weighs nothing.
-    std::vector<double> areas(record.points, 0.0);
-    double total = 0;
-    for (int q = 0; q < record.points; ++q) {
-      const MappedPoint p = job.side[0].points->shapes.map(q, left.nodes());
-      const Vec3 area = face_area_vector(left.type(), face.left_face, p);
-      const double size = norm(area);
-      if (q < record.actual) {
-        areas[q] = job.rule->weights[q] * size;
-        total += areas[q];
-      }
+    const std::vector<double> areas = areas_of_face(i, [&](int q, const MappedPoint& p, Vec3 area, double size) {
       if (record.boundary >= 0) made_.boundary.places[record.boundary + q] = p.x;
-      if (record.normal_step == 0 && q > 0) continue;
+      if (record.normal_step == 0 && q > 0) return;
       for (int d = 0; d < 3; ++d) made_.normals[record.normals + 3 * q + d] = area[d] / size;
-    }
+    });
+    double total = 0;
+    for (const double area : areas) total += area;
     for (const int side : {0, 1}) {
       if (job.side[side].points == nullptr) continue;
-      const ElementBasis& b = basis(side == 0 ? face.left : face.right);
+      const ElementBasis& b = basis(side == 0 ? record.left : record.right);
       if (b.affine()) record.scale[side] = total / b.volume();
       fill_side(record, job, side, b, areas);
     }
+    if (record.boundary < 0) return;
+    const ElementBasis& left = basis(record.left);
+    const std::vector<double> shares = shares_of_side(job, left, areas);
+    for (std::size_t q = 0; q < shares.size(); ++q)
+      made_.boundary.areas[record.boundary + q] = left.volume() * record.scale[0] * shares[q];
+  }
+
+  /// Weights times ratios of areas; padding weighs nothing. each(q, p, area, its size) is called for all points.
+  template <class Each>
+  std::vector<double> areas_of_face(std::size_t i, const Each& each) const {
+    const FaceJob& job = faces_[i];
+    const LocalElementFace& face = mesh_.faces[i];
+    const ElementMap& left = basis(face.left).map();
+    std::vector<double> areas(static_cast<std::size_t>(padded(job.rule->size())), 0.0);
+    for (int q = 0; q < static_cast<int>(areas.size()); ++q) {
+      const MappedPoint p = job.side[0].points->shapes.map(q, left.nodes());
+      const Vec3 area = face_area_vector(left.type(), face.left_face, p);
+      const double size = norm(area);
+      if (q < job.rule->size()) areas[q] = job.rule->weights[q] * size;
+      each(q, p, area, size);
+    }
+    return areas;
+  }
+  /// What points weigh in a lift: the first column of its table, as phi_0 = 1.
+  static std::vector<double> shares_of_side(const FaceJob& job, const ElementBasis& b, std::vector<double> areas) {
+    if (b.affine()) return shares_of_face(*job.rule);
+    for (double& area : areas) area /= b.volume();
+    return areas;
+  }
+  std::vector<double> own_shares(std::size_t i, const ElementBasis& b) const {
+    return shares_of_side(faces_[i], b, areas_of_face(i, [](int, const MappedPoint&, Vec3, double) {}));
+  }
+
+  /// V_d: half the sum of the faces' areas as seen along x, y and z. Every face of an owned element is here.
+  void project_faces(Lid e) {
+    const ElementBasis& b = basis(e);
+    for (int k = 0; k < max_faces; ++k) {
+      const std::int32_t code = made_.face_of[Size{max_faces} * e + k];
+      if (code < 0) continue;
+      const auto i = static_cast<std::size_t>(code >> 1);
+      const FaceRecord& face = made_.faces[i];
+      const std::vector<double> shares = b.affine() ? shares_of_face(*faces_[i].rule) : own_shares(i, b);
+      for (int q = 0; q < face.actual; ++q) {
+        const double area = b.volume() * face.scale[code & 1] * shares[q];
+        const double* normal = made_.normals.data() + face.normals + static_cast<Size>(face.normal_step) * q;
+        for (int d = 0; d < 3; ++d) made_.projected[Size{3} * e + d] += 0.5 * area * std::abs(normal[d]);
+      }
+    }
+  }
+
+  static std::vector<Vec3> places(const SidePoints& points, const ElementBasis& b) {
+    std::vector<Vec3> at = points.reference;
+    if (!b.affine())
+      for (std::size_t q = 0; q < at.size(); ++q) at[q] = points.shapes.map(q, b.map().nodes()).x;
+    return at;
   }
 
   void fill_side(const FaceRecord& record, const FaceJob& job, int side, const ElementBasis& b,
-                 std::span<const double> areas) {
+                 const std::vector<double>& areas) {
     const SideJob& to_make = job.side[side];
     if (!to_make.trace && !to_make.lift && !to_make.slope) return;
-    const auto places = [&](const SidePoints& points) {
-      std::vector<Vec3> at = points.reference;
-      if (!b.affine())
-        for (std::size_t q = 0; q < at.size(); ++q) at[q] = points.shapes.map(q, b.map().nodes()).x;
-      return at;
-    };
-    std::vector<double> shares(areas.begin(), areas.end());
-    if (b.affine()) {
-      shares = shares_of_face(*job.rule);
-    } else {
-      for (double& share : shares) share /= b.volume();
-    }
-    std::vector<Vec3> here = places(*to_make.points);
+    const std::vector<double> shares = shares_of_side(job, b, areas);
+    std::vector<Vec3> here = places(*to_make.points, b);
     if (to_make.lift_points != to_make.points) {
       // The places that the lift takes, to the bit, so that tensor cores need tables of them only.
-      const std::vector<Vec3> own = places(*to_make.lift_points);
+      const std::vector<Vec3> own = places(*to_make.lift_points, b);
       const std::uint8_t* turned = made_.turns.data() + record.turn;
       for (std::int32_t q = 0; q < record.actual; ++q) here[turned[q]] = own[q];
       for (std::size_t q = static_cast<std::size_t>(record.actual); q < here.size(); ++q) here[q] = here[0];
     }
     if (to_make.trace) b.basis().values_by_function(here, at(record.trace[side]), record.points);
-    if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points), shares, at(record.lift[side]));
+    if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points, b), shares, at(record.lift[side]));
     if (to_make.slope) fill_slope(b.basis(), here, shares, at(record.slope[side]));
   }
 
@@ -377,7 +500,8 @@ class Maker {
 
   const LocalElementMesh& mesh_;
   const IndexMap& map_;
-  const OperatorOptions& options_;
+  const OperatorOptions options_;
+  const ParallelFor parallel_;
   const int n_, columns_;
   Size end_ = 0;  ///< of the tables
   std::vector<std::unique_ptr<const ElementBasis>> bases_;
@@ -390,44 +514,32 @@ class Maker {
   std::map<std::pair<int, int>, std::int32_t> grids_;  ///< of factored elements
   std::map<std::tuple<ElementType, int, int, int, bool>, SidePoints> side_points_;
   std::map<std::pair<int, bool>, Quadrature> face_rules_;
+  std::vector<Size> row_ends_;       ///< of elements; empty: no side has a table in a row
+  std::vector<FaceRecord> records_;  ///< those of made_, for rows
+  std::vector<std::int32_t> face_of_;
   Operators made_;
 };
 
 }  // namespace
 
+int face_row_width(const OperatorOptions& options, int points) {
+  const int n = basis_size(options.order);
+  return 2 * points * (n + (options.derivatives ? padded(n) : 0));
+}
+
 Operators make_operators(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options,
                          const ParallelFor& parallel, const std::function<double*(Size)>& place) {
-  return Maker(mesh, map, options).make(parallel, place);
-}
-
-int volume_row_width(const LocalElementMesh& mesh, const IndexMap& map, const OperatorOptions& options) {
-  std::map<std::pair<ElementType, bool>, int> widths;
-  int widest = 0;
-  for (Lid e = 0; e < map.owned; ++e) {
-    const bool affine = ElementMap(mesh.types[e], mesh.element_nodes(e)).affine();
-    const auto [found, is_new] = widths.try_emplace({mesh.types[e], affine});
-    if (is_new)
-      found->second = volume_table_size(
-          padded(volume_rule(mesh.types[e], options.order, affine, options.stored).size()), options.order);
-    widest = std::max(widest, found->second);
+  const auto maker = std::make_shared<Maker>(mesh, map, options, parallel);
+  Operators made = maker->make(place);
+  if (made.apart.element_width > 0) {
+    made.apart.fill_elements = [maker](Range elements, std::span<double> rows) {
+      if (!elements.empty()) maker->fill_element_rows(elements, rows);
+    };
+    made.apart.fill_faces = [maker](Range faces, std::span<double> rows) {
+      if (!faces.empty()) maker->fill_face_rows(faces, rows);
+    };
   }
-  return widest;
-}
-
-void fill_volume_rows(const LocalElementMesh& mesh, const OperatorOptions& options, Range elements,
-                      std::span<double> rows, const ParallelFor& parallel) {
-  if (elements.empty()) return;
-  const Size width = static_cast<Size>(rows.size()) / elements.size(), n = basis_size(options.order);
-  for_ranges(parallel, elements.size(), [&](Size begin, Size end) {
-    for (Size k = begin; k < end; ++k) {
-      const Lid e = elements.begin + static_cast<Lid>(k);
-      const ElementBasis b(ElementMap(mesh.types[e], mesh.element_nodes(e)), options.order, options.stored);
-      const Size points = padded(b.rule().size());
-      double* row = rows.data() + k * width;
-      make_volume_tables(b, options.order, row, row + points * n);
-      std::fill(row + volume_table_size(static_cast<int>(points), options.order), row + width, 0.0);
-    }
-  });
+  return made;
 }
 
 }  // namespace tutti::compressible

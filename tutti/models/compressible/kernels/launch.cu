@@ -1,4 +1,4 @@
-// Kernels of faces and elements. Compiles as plain C++ without CUDA.
+// Kernels of elements. Compiles as plain C++ without CUDA.
 #include "tutti/models/compressible/kernels/launch.hpp"
 
 #include <algorithm>
@@ -160,50 +160,6 @@ struct Rotation {
     for (int k = 0; k < 4; ++k) to[Size{4} * e + k] = mean[k];
   }
 };
-struct Force {
-  PartView view;
-  const double* flux;
-  const Vec3* places;
-  std::int32_t tag;
-  int component;
-  TUTTI_HD double operator()(Lid i) const {
-    const FaceRecord& face = view.faces[i];
-    if (face.right >= 0 || face.tag != tag) return 0;
-    const int columns = padded(view.bases), d = component % 3, j = (d + 1) % 3, k = (d + 2) % 3;
-    double sum = 0;
-    for (int q = 0; q < face.actual; ++q) {
-      // The lifting's first column is a point's area over the volume: phi_0 = 1.
-      const double area =
-          view.elements[face.left].volume * face.scale[0] * view.tables[face.lift[0] + Size{q} * columns];
-      const double* f = flux + face.at + q;
-      const Vec3 x = places[face.boundary + q];
-      sum += area * (component < 3 ? f[(1 + d) * face.points]
-                                   : x[j] * f[(1 + k) * face.points] - x[k] * f[(1 + j) * face.points]);
-    }
-    return sum;
-  }
-};
-struct BoundarySums {
-  PartView view;
-  const double* flux;
-  const Vec3* places;
-  std::int32_t tag;
-  double* to;
-  TUTTI_HD void operator()(Lid i) const {
-    const FaceRecord& face = view.faces[i];
-    double* const sums = to + Size{boundary_sums} * i;
-    for (int k = 0; k < boundary_sums; ++k) sums[k] = 0;
-    if (face.right >= 0 || face.tag != tag) return;
-    for (int q = 0; q < face.actual; ++q) {
-      const double area =
-          view.elements[face.left].volume * face.scale[0] * view.tables[face.lift[0] + Size{q} * padded(view.bases)];
-      for (int v = 0; v < variables; ++v) sums[v] += area * flux[face.at + v * face.points + q];
-      sums[variables] += area;
-      const Vec3 x = places[face.boundary + q];
-      for (int d = 0; d < 3; ++d) sums[variables + 1 + d] += area * x[d];
-    }
-  }
-};
 /// Larger than any; not a number where one is none.
 TUTTI_HD inline double larger(double a, double b) {
   return a > b || a != a ? a : b;
@@ -279,51 +235,19 @@ struct Scaled {
   }
 };
 
-/// Faces by a list.
-template <class F>
-struct Listed {
-  static constexpr int blocks = F::blocks;
-  template <class Team>
-  using Scratch = typename F::template Scratch<Team>;
-  F f;
-  const StraightFace* list;
-  template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid i, Scratch<Team>& s) const {
-    f(team, list[i].face, s);
-  }
-};
-
-/// Faces of whole tiles that are all at the boundary, or none.
-void compute_straight_fluxes(Stream& stream, Range faces, bool at_boundary, const PartView& view,
-                             const BoundaryView& boundary, double eta, const double* u, const FaceArrays& at_faces) {
-  const StraightView& tuned = *view.straight;
-  if (at_boundary && tuned.viscous)
-    return for_each_team<false>(
-        stream, faces, view.needs(),
-        Listed<ViscousFaceFluxes<BoundaryView>>{{view, u, at_faces.flux, at_faces.jump, eta, boundary}, tuned.faces});
-  if (at_boundary)
-    return for_each_team<false>(stream, faces, view.needs(),
-                                Listed<FaceFluxes<BoundaryView>>{{view, u, at_faces.flux, boundary}, tuned.faces});
-  const Range tiles{faces.begin / tile_rows, faces.end / tile_rows};
-#if defined(__CUDACC__)
-  if (stream.kind() == DeviceKind::cuda) return compute_inner_fluxes(stream, tiles, view, eta, u, at_faces);
-#endif
-  compute_inner_fluxes_in_lanes(stream, tiles, view, eta, u, at_faces);
-}
-
-/// f(elements, volumes) for those elements, where their volumes' tables are: for kernels that a step is made of.
+/// f(elements, volumes) for those elements, where their tables are: for kernels that a step is made of.
 template <class F>
 void with_volumes(Stream& stream, Range elements, const PartView& view, const F& f) {
-  if (view.volumes == nullptr) return f(elements, VolumesInPlace{view.tables});
+  if (view.volumes == nullptr) return f(elements, TablesInPlace{view.tables});
   if (!elements.empty()) for_each_chunk(*view.volumes, stream, elements, f);
 }
 /// The same for other kernels: f is made for two kinds of volumes only.
 template <class F>
 void at_volumes(Stream& stream, Range elements, const PartView& view, const F& f) {
-  if (view.volumes == nullptr) return f(elements, VolumesInPlace{view.tables});
+  if (view.volumes == nullptr) return f(elements, TablesInPlace{view.tables});
   if (!elements.empty())
     for_each_chunk(*view.volumes, stream, elements, [&](Range some, const auto& rows) {
-      f(some, AnyVolumes{rows, rows.format});
+      f(some, AnyRows{rows, rows.format});
     });
 }
 
@@ -347,25 +271,6 @@ double largest_at_points(Stream& stream, Range elements, const PartView& view, c
 
 }  // namespace
 
-void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
-                    const double* u, const FaceArrays& at_faces) {
-  if (faces.empty()) return;
-  if (view.straight != nullptr) {
-    for (const FaceSet set : {interior_inner, interior_boundary, separator_inner, separator_boundary}) {
-      const Range tiles = view.straight->tiles(set);
-      const Range some{std::max(faces.begin, tile_rows * tiles.begin), std::min(faces.end, tile_rows * tiles.end)};
-      if (!some.empty())
-        compute_straight_fluxes(stream, some, set == interior_boundary || set == separator_boundary, view, boundary,
-                                eta, u, at_faces);
-    }
-    return;
-  }
-  if (!view.diffuses())
-    return for_each_team(stream, faces, view.needs(), FaceFluxes<BoundaryView>{view, u, at_faces.flux, boundary});
-  for_each_team(stream, faces, view.needs(),
-                ViscousFaceFluxes<BoundaryView>{view, u, at_faces.flux, at_faces.jump, eta, boundary});
-}
-
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage, double* keep_positive) {
   if (view.straight != nullptr) {
@@ -381,7 +286,7 @@ void advance_elements(Stream& stream, Range elements, const PartView& view, cons
   with_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
     using Volumes = std::decay_t<decltype(volumes)>;
     // Small teams have no memory for tiles that are decoded.
-    constexpr bool several = std::is_same_v<Volumes, VolumesInPlace>;
+    constexpr bool several = in_place<Volumes>;
     const auto advance = [&](const auto teams, const auto factored) {
       if (!view.diffuses())
         for_each_team<teams()>(stream, some, view.needs(),
@@ -431,14 +336,6 @@ void rotation_of(Stream& stream, Range elements, const PartView& view, const dou
   at_volumes(stream, elements, view, [&](Range some, const auto& volumes) {
     for_each(stream, some, Rotation<std::decay_t<decltype(volumes)>>{{view, volumes, u}, to});
   });
-}
-ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
-                  std::int32_t tag, int component) {
-  return exact_sum(stream, faces, Force{view, flux, places, tag, component});
-}
-void boundary_sums_of(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
-                      std::int32_t tag, double* to) {
-  for_each(stream, faces, BoundarySums{view, flux, places, tag, to});
 }
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u) {
   return largest_at_points<LargestMach>(stream, elements, view, u);

@@ -61,14 +61,19 @@ ExactSum enstrophy_of(Stream& stream, Range elements, const PartView& view, cons
 /// Means over each element: vorticity (3), and Q = (|W|^2 - |S|^2)/2 of the velocity gradient's two parts; four values
 /// an element.
 void rotation_of(Stream& stream, Range elements, const PartView& view, const double* u, double* to);
+/// The boundary's points, and their shares of its area.
+struct BoundaryPlaces {
+  const Vec3* places = nullptr;
+  const double* areas = nullptr;
+};
 /// What flows through the faces of a boundary tag, by their fluxes: component d of momentum (d = 0, 1, 2) or of its
-/// moment about the origin (3, 4, 5). `places`: of the boundary's points.
-ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
+/// moment about the origin (3, 4, 5).
+ExactSum force_on(Stream& stream, Range faces, const PartView& view, const double* flux, const BoundaryPlaces& at,
                   std::int32_t tag, int component);
 /// The same of each face of the tag: what flows through it of mass, momentum and energy (5), its area, and the sum of
 /// its points times their areas (3); zeros for other faces. `to`: nine values a face.
 inline constexpr int boundary_sums = 9;
-void boundary_sums_of(Stream& stream, Range faces, const PartView& view, const double* flux, const Vec3* places,
+void boundary_sums_of(Stream& stream, Range faces, const PartView& view, const double* flux, const BoundaryPlaces& at,
                       std::int32_t tag, double* to);
 /// The largest Mach number at the points of elements' volumes; NaN where a state is none.
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u);

@@ -3,8 +3,8 @@
 // the mean stays as it is, so nothing is lost, and where all points are good no bit changes.
 #pragma once
 
+#include "tutti/models/compressible/kernels/own_tables.hpp"
 #include "tutti/models/compressible/kernels/products.hpp"
-#include "tutti/models/compressible/kernels/volumes.hpp"
 
 namespace tutti::compressible {
 
@@ -58,10 +58,14 @@ struct KeepPositive {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
       const FaceRecord& face = view.faces[code >> 1];
-      begin_batch(face.points);
-      add_product<V>(team, view.tables + face.trace[code & 1], face.points, bases, x, bases, face.points, s.at,
-                     face.points);
-      end_batch(face.points);
+      const int n = face.points, side = code & 1;
+      begin_batch(n);
+      const bool in_row = !in_place<Volumes> && element.affine == 0;
+      read_side_table(team, view, volumes, e, e, in_row ? view.trace_in_element(face, side) : face.trace[side], bases,
+                      n, s.tile, [&](const double* table, int stride, int first, int rows) {
+                        add_product<V>(team, table, stride, rows, x + first, bases, n, s.at, n);
+                      });
+      end_batch(n);
     }
   }
 

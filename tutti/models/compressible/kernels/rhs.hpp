@@ -4,28 +4,35 @@
 #pragma once
 
 #include "tutti/models/compressible/kernels/hexahedra.hpp"
+#include "tutti/models/compressible/kernels/own_tables.hpp"
 #include "tutti/models/compressible/kernels/products.hpp"
 #include "tutti/models/compressible/kernels/stage.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
-#include "tutti/models/compressible/kernels/volumes.hpp"
 
 namespace tutti::compressible {
 
 /// Values of both sides at the points of a face.
-template <class Team>
+template <class Team, class Sides>
 struct FaceScratch {
   double left[variables * Team::face_points], right[variables * Team::face_points];
   hexahedra::Scratch<Team::order> hex;
+  double tile[tile_values<Sides> + 1];
 };
 
-template <class Team>
-TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const FaceRecord& face, const double* u,
-                                 FaceScratch<Team>& s) {
+/// The states of both sides at the points of face i.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class Sides>
+TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const Sides& sides, Lid i, const double* u,
+                                 FaceScratch<Team, Sides>& s) {
+  const FaceRecord& face = view.faces[i];
   const int n = face.points, bases = view.bases;
   const Size row = Size{variables} * bases;
   for (int side = 0; side < (face.right >= 0 ? 2 : 1); ++side) {
     double* to = side == 0 ? s.left : s.right;
-    const double* coefficients = u + (side == 0 ? face.left : face.right) * row;
+    const Lid e = side == 0 ? face.left : face.right;
+    const double* coefficients = u + e * row;
     if constexpr (hexahedra::works_for<Team>) {
       if (hexahedra::is(face, side)) {
         hexahedra::trace(team, view, face, side, coefficients, to, s.hex);
@@ -34,7 +41,10 @@ TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const F
     }
     set_zero(team, to, variables * n);
     team.meet();
-    add_product<variables>(team, view.tables + face.trace[side], n, bases, coefficients, bases, n, to, n);
+    read_side_table(team, view, sides, i, e, face.trace[side], bases, n, s.tile,
+                    [&](const double* table, int stride, int first, int count) {
+                      add_product<variables>(team, table, stride, count, coefficients + first, bases, n, to, n);
+                    });
   }
   team.meet();
 }
@@ -51,21 +61,22 @@ TUTTI_HD inline VecOf<NumberOf<Points>> normals_at(const PartView& view, const F
 }
 
 /// Numerical fluxes at the points of faces, from left to right. `Outside`: what lies beyond the boundary.
-template <class Outside>
+template <class Sides, class Outside>
 struct FaceFluxes {
   static constexpr int blocks = 5;
   template <class Team>
-  using Scratch = FaceScratch<Team>;
+  using Scratch = FaceScratch<Team, Sides>;
 
   PartView view;
+  Sides sides;
   const double* u;
   double* flux;
   Outside outside;
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid i, FaceScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid i, FaceScratch<Team, Sides>& s) const {
     const FaceRecord& face = view.faces[i];
-    trace_sides(team, view, face, u, s);
+    trace_sides(team, view, sides, i, u, s);
     const int n = face.points;
     if (face.right < 0) {
       for (int q = team.first(); q < n; q += team.step()) {
@@ -120,9 +131,12 @@ struct ElementScratch {
 };
 
 /// Adds the faces' share: what leaves through them.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
 template <class Team, class Volumes, bool factored>
-TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, const double* flux, double factor,
-                               ElementScratch<Team, Volumes, factored>& s) {
+TUTTI_HD inline void add_faces(const Team& team, const PartView& view, const Volumes& volumes, Lid e,
+                               const double* flux, double factor, ElementScratch<Team, Volumes, factored>& s) {
   const int columns = padded(view.bases);
   for (int k = 0; k < max_faces; ++k) {
     const std::int32_t code = view.face_of[Size{max_faces} * e + k];
@@ -138,7 +152,10 @@ TUTTI_HD inline void add_faces(const Team& team, const PartView& view, Lid e, co
     }
     scale_turned(team, view, face, side, scale, flux, s.at);
     team.meet();
-    add_product<variables>(team, view.tables + face.lift[side], columns, n, s.at, n, columns, s.rate, columns);
+    read_side_table(team, view, volumes, e, e, face.lift[side], n, columns, s.tile,
+                    [&](const double* table, int stride, int first, int count) {
+                      add_product<variables>(team, table, stride, count, s.at + first, n, columns, s.rate, columns);
+                    });
     team.meet();
   }
 }
@@ -258,7 +275,7 @@ struct AdvanceElements {
     begin_stage(team, stage, e, bases, columns, s.rate);
     scale_metric(team, view, e, stage.factor, s);
     team.meet();
-    add_faces(team, view, e, flux, stage.factor, s);
+    add_faces(team, view, volumes, e, flux, stage.factor, s);
     add_volume(team, view, volumes, e, u, s);
     end_stage(team, stage, e, bases, columns, s.rate);
     team.meet();

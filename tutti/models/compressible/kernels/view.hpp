@@ -17,8 +17,10 @@
 //               and then [k][q]       the spread: what a jump at point k is at q, when it is lifted and traced
 //   lift        [q][l]                1/V w_q |A_q| phi_l. Affine elements: of the face's share w_q only, times
 //   `scale`.
-// A memory policy may keep values and projection elsewhere: a row an element, values first (volumes.hpp).
-// Padding points repeat the first point, and have zeros in projection and lift.
+// A memory policy may keep what elements share with no others elsewhere (own_tables.hpp), all but derivatives and
+// weights: a row an element has its values, its projection, and for each of its sides the lift and, for the limiter,
+// the trace; a row a face has the traces of both sides and, of viscous flow, their lifts. Padding points repeat the
+// first point, and have zeros in projection and lift.
 //
 // Points of a face are those of its left element. Where the rule is symmetric, an affine right element lifts as left
 // ones do, in its own order of the points: a local face has one table, whoever is beyond it.
@@ -54,16 +56,16 @@ struct ElementRecord {
 };
 
 struct FaceRecord {
-  Lid left = 0, right = -1;      ///< local rows; -1: boundary
-  std::int32_t points = 0;       ///< padded
-  std::int32_t normal_step = 0;  ///< 3: a normal a point; 0: one
-  Size normals = 0;              ///< unit normals from left to right
-  Size trace[2] = {0, 0}, lift[2] = {0, 0};
-  Size slope[2] = {-1, -1};  ///< -1: the side is not affine
-  std::int32_t turn = 0;     ///< of the right's lift: row q is point turns[turn + q]
-  double scale[2] = {1, 1};  ///< of lift
-  Size at = 0;               ///< of its fluxes [v][q]
-  Size boundary = -1;        ///< of its points among those at the boundary
+  Lid left = 0, right = -1;                  ///< local rows; -1: boundary
+  std::int32_t points = 0;                   ///< padded
+  std::int32_t normal_step = 0;              ///< 3: a normal a point; 0: one
+  Size normals = 0;                          ///< unit normals from left to right
+  Size trace[2] = {0, 0}, lift[2] = {0, 0};  ///< of rows: in the face's, in the element's
+  Size slope[2] = {-1, -1};                  ///< -1: the side is not affine
+  std::int32_t turn = 0;                     ///< of the right's lift: row q is point turns[turn + q]
+  double scale[2] = {1, 1};                  ///< of lift
+  Size at = 0;                               ///< of its fluxes [v][q]
+  Size boundary = -1;                        ///< of its points among those at the boundary
   std::int32_t condition = -1;
   std::int32_t tag = 0;              ///< of a face at the boundary
   std::int32_t actual = 0;           ///< points without padding
@@ -98,8 +100,16 @@ struct PartView {
   ShockSensor sensor;
   std::uint8_t* broken = nullptr;          ///< of owned elements: 0, or see watch()
   const StraightView* straight = nullptr;  ///< of the host; for kernels tuned for a GPU, where there are any
-  Residency* volumes = nullptr;            ///< rows of `values` and `projection`; null: these are among the tables
+  Residency* volumes = nullptr;            ///< a row an element; null: these are among the tables
+  Residency* sides = nullptr;              ///< a row a face, where there are rows of elements
 
+  /// Where tables of a side begin: in the row of its face its lift, in that of its element its trace.
+  TUTTI_HD Size lift_in_face(const FaceRecord& face, int side) const {
+    return Size{face.points} * (2 * bases + side * padded(bases));
+  }
+  TUTTI_HD Size trace_in_element(const FaceRecord& face, int side) const {
+    return face.lift[side] + Size{face.points} * padded(bases);
+  }
   /// In which order a side's lift takes a face's points.
   TUTTI_HD const std::uint8_t* order_of(const FaceRecord& face, int side) const {
     return turns + (side == 0 ? 0 : face.turn);

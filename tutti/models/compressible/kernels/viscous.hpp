@@ -51,12 +51,14 @@ TUTTI_HD inline void element_gradient(const Team& team, const PartView& view, Li
 }
 
 /// Adds what a face's jump is, times `factor`, when lifted into one of its elements: to g[v][d][columns]. Where the
-/// face is flat, its normal comes behind the product.
-template <class Team, class Scratch>
+/// face is flat, its normal comes behind the product. read_lift(use): as read_table.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Team, class Scratch, class ReadLift>
 TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const FaceRecord& face, int side, double factor,
-                               const double* jump, Scratch& s) {
+                               const double* jump, const ReadLift& read_lift, Scratch& s) {
   const int n = face.points, columns = padded(view.bases), count = variables * columns;
-  const double* table = view.tables + face.lift[side];
   if (face.normal_step == 0) {
     set_zero(team, s.scalar, count);
     bool done = false;
@@ -68,7 +70,9 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
     if (!done) {
       scale_turned(team, view, face, side, factor, jump, s.lifted);
       team.meet();
-      add_product<variables>(team, table, columns, n, s.lifted, n, columns, s.scalar, columns);
+      read_lift([&](const double* table, int stride, int first, int rows) {
+        add_product<variables>(team, table, stride, rows, s.lifted + first, n, columns, s.scalar, columns);
+      });
       team.meet();
     }
     const double* normal = view.normals + face.normals;
@@ -86,16 +90,18 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
     for (int d = 0; d < 3; ++d) s.lifted[(d * variables + v) * n + q] = size * normal[d];
   });
   team.meet();
-  for (int d = 0; d < 3; ++d)
-    add_product<variables>(team, table, columns, n, s.lifted + d * variables * n, n, columns, s.g + d * columns,
-                           3 * columns);
+  read_lift([&](const double* table, int stride, int first, int rows) {
+    for (int d = 0; d < 3; ++d)
+      add_product<variables>(team, table, stride, rows, s.lifted + d * variables * n + first, n, columns,
+                             s.g + d * columns, 3 * columns);
+  });
   team.meet();
 }
 
-template <class Team>
+template <class Team, class Sides>
 struct ViscousFaceScratch {
   static constexpr bool with_lines = false;  // sides that lift jumps have tables of their own
-  FaceScratch<Team> states;
+  FaceScratch<Team, Sides> states;
   double lifted[gradients * Team::face_points];
   double g[gradients * padded(Team::bases)];
   double scalar[variables * padded(Team::bases)];
@@ -104,13 +110,14 @@ struct ViscousFaceScratch {
 };
 
 /// As FaceFluxes, and `jump` of the state at each point: half the difference, or at the boundary all of it.
-template <class Outside>
+template <class Sides, class Outside>
 struct ViscousFaceFluxes {
   static constexpr int blocks = 4;
   template <class Team>
-  using Scratch = ViscousFaceScratch<Team>;
+  using Scratch = ViscousFaceScratch<Team, Sides>;
 
   PartView view;
+  Sides sides;
   const double* u;
   double* flux;
   double* jump;
@@ -119,8 +126,12 @@ struct ViscousFaceFluxes {
 
   /// What the gradients at the face are on one side. Where the side is affine: those of its own polynomials in its
   /// reference coordinates, and the jump as it is lifted and traced.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Team>
-  TUTTI_HD void side_gradient(const Team& team, const FaceRecord& face, int side, ViscousFaceScratch<Team>& s) const {
+  TUTTI_HD void side_gradient(const Team& team, Lid i, int side, ViscousFaceScratch<Team, Sides>& s) const {
+    const FaceRecord& face = view.faces[i];
     const int n = face.points, bases = view.bases, columns = padded(bases);
     const Lid e = side == 0 ? face.left : face.right;
     if constexpr (hexahedra::works_for<Team>) {
@@ -140,10 +151,17 @@ struct ViscousFaceFluxes {
       return;
     }
     element_gradient(team, view, e, u, s.g);
-    lift_jump(team, view, face, side, eta * face.scale[side], jump, s);
-    for (int d = 0; d < 3; ++d)
-      add_product<variables>(team, view.tables + face.trace[side], n, bases, s.g + d * columns, 3 * columns, n,
-                             s.at[side] + d * n, 3 * n);
+    const auto read = [&](Size offset, int rows, int columns_of_it, const auto& use) {
+      read_side_table(team, view, sides, i, e, offset, rows, columns_of_it, s.states.tile, use);
+    };
+    const Size lift = in_place<Sides> ? face.lift[side] : view.lift_in_face(face, side);
+    lift_jump(
+        team, view, face, side, eta * face.scale[side], jump, [&](const auto& use) { read(lift, n, columns, use); }, s);
+    read(face.trace[side], bases, n, [&](const double* table, int stride, int first, int rows) {
+      for (int d = 0; d < 3; ++d)
+        add_product<variables>(team, table, stride, rows, s.g + d * columns + first, 3 * columns, n, s.at[side] + d * n,
+                               3 * n);
+    });
   }
   template <class Points, class Scratch>
   TUTTI_HD void gradient_at(const Points& at, const FaceRecord& face, int side, const Scratch& s,
@@ -162,11 +180,11 @@ struct ViscousFaceFluxes {
   }
 
   template <class Team>
-  TUTTI_HD void operator()(const Team& team, Lid i, ViscousFaceScratch<Team>& s) const {
+  TUTTI_HD void operator()(const Team& team, Lid i, ViscousFaceScratch<Team, Sides>& s) const {
     const FaceRecord& face = view.faces[i];
     const int n = face.points;
     const bool inside = face.right >= 0;
-    trace_sides(team, view, face, u, s.states);
+    trace_sides(team, view, sides, i, u, s.states);
     if (!inside) {
       for (int q = team.first(); q < n; q += team.step()) {
         double l[variables], r[variables];
@@ -183,9 +201,9 @@ struct ViscousFaceFluxes {
     for (int k = team.first(); k < variables * n; k += team.step())
       jump[face.at + k] = share * (s.states.right[k] - s.states.left[k]);
     team.meet();
-    side_gradient(team, face, 0, s);
+    side_gradient(team, i, 0, s);
     team.meet();  // both sides use the same memory
-    if (inside) side_gradient(team, face, 1, s);
+    if (inside) side_gradient(team, i, 1, s);
     team.meet();
     if (inside)
       inner_fluxes(team, face, s);
@@ -195,7 +213,7 @@ struct ViscousFaceFluxes {
   }
 
   template <class Team>
-  TUTTI_HD void inner_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch<Team>& s) const {
+  TUTTI_HD void inner_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch<Team, Sides>& s) const {
     const int n = face.points;
     const bool artificial = view.sensor.on();
     const double viscosity[2] = {artificial ? artificial_viscosity(view, face.left, u) : 0,
@@ -222,7 +240,8 @@ struct ViscousFaceFluxes {
   }
 
   template <class Team>
-  TUTTI_HD void boundary_fluxes(const Team& team, const FaceRecord& face, const ViscousFaceScratch<Team>& s) const {
+  TUTTI_HD void boundary_fluxes(const Team& team, const FaceRecord& face,
+                                const ViscousFaceScratch<Team, Sides>& s) const {
     const int n = face.points;
     for (int q = team.first(); q < n; q += team.step()) {
       const OnePoint at{q};
@@ -317,7 +336,14 @@ struct AdvanceViscousElements {
       const std::int32_t code = view.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
       const FaceRecord& face = view.faces[code >> 1];
-      lift_jump(team, view, face, code & 1, face.scale[code & 1], jump, s);
+      const int side = code & 1;
+      lift_jump(
+          team, view, face, side, face.scale[side], jump,
+          [&](const auto& use) {
+            read_side_table(team, view, volumes, e, e, face.lift[side], face.points, padded(view.bases), s.base.tile,
+                            use);
+          },
+          s);
     }
   }
 
@@ -418,7 +444,7 @@ struct AdvanceViscousElements {
     begin_stage(team, stage, e, bases, columns, s.base.rate);
     scale_metric(team, view, e, stage.factor, s.base);
     team.meet();
-    add_faces(team, view, e, flux, stage.factor, s.base);
+    add_faces(team, view, volumes, e, flux, stage.factor, s.base);
     if (view.elements[e].slopes < 0) {
       element_gradient(team, view, e, u, s.g);
       lift_jumps(team, e, s);
