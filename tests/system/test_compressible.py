@@ -180,5 +180,67 @@ weights = "equal"
                                    row["seconds_best"])
 
 
+# A warm wall below, gas that is forced, elements of several types: what kernels of all kinds read of an element.
+FORMS = """model = "compressible"
+[mesh]
+generate = "box"
+element = "mixed"
+cubes = [5, 2, 2]
+jitter = 0.1
+periodic = "xy"
+[physics]
+viscosity = 0.01
+source = [0, "0.1*sin(t + x)", 0, 0, 0]
+[physics.initial]
+rho = "1 + 0.2*sin(2*pi*x)"
+velocity = [0.5, 0.4, "0.1*sin(2*pi*x)"]
+p = 1
+[forces]
+surface = "z-min"
+[[boundary]]
+tag = "z-min"
+type = "isothermal"
+temperature = 1.1
+[[boundary]]
+tag = "z-max"
+type = "slip"
+[numerics]
+order = {order}
+form = "{form}"
+limiter = "positivity"
+shock_viscosity = 0.1
+[time]
+steps = 4
+"""
+
+
+class Forms(SystemTest):
+    def test_recomputed_elements_are_those_of_tables(self):
+        for order in (1, 3, 5):
+            with self.subTest(order=order):
+                tables = self.run_case(FORMS.format(order=order, form="auto"), "--devices", "cpu")
+                text = FORMS.format(order=order, form="recomputed")
+                summary = self.run_case(text, "--devices", "cpu")
+                self.assertLess(summary["free_stream_error"], 1e-13)
+                for name, value in tables["diagnostics"].items():
+                    self.assertAlmostEqual(summary["diagnostics"][name], value, delta=1e-11, msg=name)
+                for devices, ranks in [("fake:2", None), ("fake:1,cpu", 3)]:
+                    again = self.run_case(text, "--devices", devices, ranks=ranks)
+                    self.assertEqual(again["checksum"], summary["checksum"])
+                first = self.run_case(text, "--devices", "cpu", *sets(time__steps=2, checkpoint__every=2))
+                result = tutti("run", "--restart", first["folder"], "-o", self.folder / "again", "--overwrite", "--devices", "fake:2",
+                               *sets(time__steps=4))
+                self.assertEqual(result.code, 0, result.err)
+                self.assertEqual(json.loads((self.folder / "again" / "summary.json").read_text(encoding="utf-8"))["checksum"], summary["checksum"])
+
+    def test_they_take_little_memory(self):
+        case = self.write("case.toml", FORMS.format(order=3, form="recomputed"))
+        plans = [tutti("-v", "plan", case, "--devices", "fake:1", *sets(numerics__form=form)) for form in ("auto", "recomputed")]
+        taken = [int(re.search(r"memory: part 0 takes (\d+) bytes", plan.out)[1]) for plan in plans]
+        self.assertLess(taken[1], taken[0] / 3)
+        summary = self.run_case(case.read_text(encoding="utf-8"), "--devices", "fake:1", "--fake-memory", str(taken[0] // 2))
+        self.assertNotIn("residency", summary["parts"][0])
+
+
 if __name__ == "__main__":
     unittest.main()

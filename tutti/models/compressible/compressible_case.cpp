@@ -227,8 +227,10 @@ void add_numerics_keys(CaseSchema& schema) {
               .description =
                   "stored: every element has tables of its own and, unless it is a straight tetrahedron, p + 2 "
                   "points per direction, as in the paper; auto: elements that are affine images of the "
-                  "reference element share its tables, with rules of degree 2p.",
-              .choices = {"auto", "stored"}});
+                  "reference element share its tables, with rules of degree 2p; others have their own; recomputed: "
+                  "others have the matrix of their basis instead, and basis functions are made when they are needed: "
+                  "less memory, and faster where tables are read from memory.",
+              .choices = {"auto", "stored", "recomputed"}});
   schema.add({.path = "numerics.kernels",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
@@ -328,6 +330,7 @@ CompressibleCase read_compressible_case(const Case& options) {
   CompressibleCase flow;
   flow.order = static_cast<int>(options.integer("numerics.order"));
   flow.stored = options.text("numerics.form") == "stored";
+  flow.recomputed = options.text("numerics.form") == "recomputed";
   const std::string kernels = options.text("numerics.kernels");
   flow.tuned = kernels == "tuned";
   flow.kernels = flow.tuned          ? KernelChoice::tuned

@@ -40,7 +40,8 @@ struct BoundaryCondition {
 
 struct CompressibleCase {
   int order = 3;
-  bool stored = false;  ///< every element has tables of its own
+  bool stored = false;      ///< every element has tables of its own
+  bool recomputed = false;  ///< those that would have tables of their own keep a matrix instead
   KernelChoice kernels = KernelChoice::automatic;
   bool tuned = false;     ///< on GPUs, the kernels of straight_cuda.cuh where they fit: see choose_kernels()
   ResidencyOptions held;  ///< of the tables of volumes

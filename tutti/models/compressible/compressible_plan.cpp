@@ -32,7 +32,7 @@ Size formula_bytes(const CompressibleCase& flow) {
 }
 
 OperatorOptions operator_options(const CompressibleCase& flow, bool apart) {
-  return {flow.order, flow.stored, flow.diffuses(), apart, flow.limited};
+  return {flow.order, flow.stored, flow.diffuses(), apart, flow.limited, flow.recomputed};
 }
 
 /// What a memory policy keeps of part p: rows of elements, and of faces.
@@ -69,8 +69,10 @@ ElementNeeds element_needs(const Case& options, const CompressibleCase& flow) {
   const int volume = volume_table_size(points, flow.order), side = n + padded(n);
   // Each side is in the row of its element, for the limiter twice, and in that of its face.
   const double in_rows = face_points * (padded(n) + (flow.limited ? n : 0) + (flow.diffuses() ? side : n));
-  return {static_cast<double>(volume), face_points * side, volume + static_cast<int>(in_rows),
-          points + (flow.diffuses() ? 3.0 * n * padded(n) : 0),
+  const double tables = flow.recomputed ? 0 : 1, matrix = 2.0 * n * padded(n) + 3 * points + 3.5 * face_points,
+               derivatives = flow.diffuses() ? 3.0 * n * padded(n) : 0;
+  return {tables * volume, tables * face_points * side, volume + static_cast<int>(in_rows),
+          points + (flow.recomputed ? matrix : derivatives),
           0.5 * (face_points * (8 * variables * (flow.diffuses() ? 2 : 1) + (affine ? 0 : 24)) +
                  face_count(type) * static_cast<double>(size_of<FaceRecord> + 24))};
 }
@@ -110,6 +112,7 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   add("tables", 8 * sizes.tables);
   add("normals", 8 * sizes.normals + sizes.turns);
   add("elements", local * (size_of<ElementRecord> + max_faces * 4 + 72) + 25 * owned);
+  if (sizes.recomputed > 0) add("sums of elements", 8 * owned + Size{Monomials::entries} * flow.bases());
   add("faces", sizes.faces * size_of<FaceRecord>);
   add("fluxes", 8 * sizes.flux);
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);

@@ -155,7 +155,7 @@ double CompressibleFlow::stable_step() {
   for (std::size_t p = 0; p < parts_.size(); ++p)
     if (!owned(p).empty())
       largest = std::max(largest, smallest_step_negated(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data(),
-                                                        parts_[p]->projected(), flow_.order));
+                                                        parts_[p]->projected()));
   const double step = -max_over_ranks(comm_, largest);
   if (!(step > 0)) require_physical();
   comm_.together([&] {

@@ -18,7 +18,7 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   };
   const bool on_host = stream.device().is_host();
   rows_ = map.owned_rows();
-  const OperatorOptions operators{flow.order, flow.stored, flow.diffuses(), apart, flow.limited};
+  const OperatorOptions operators{flow.order, flow.stored, flow.diffuses(), apart, flow.limited, flow.recomputed};
   Operators made = make_operators(mesh, map, operators, parallel, on_host ? in_place : std::function<double*(Size)>());
   for (FaceRecord& face : made.faces)
     if (face.right < 0) face.condition = conditions.at(made.boundary.tags[face.boundary]);
@@ -37,12 +37,30 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   broken_ = keep(std::vector<std::uint8_t>(map.owned, 0), "marks of elements");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
-  std::int32_t face_points = 0;
-  for (const FaceRecord& face : made.faces) face_points = std::max(face_points, face.points);
-  const double* lines = made.lines < 0 ? nullptr : tables_.data() + made.lines;
-  view_ = {elements_.data(), metric_.data(), faces_.data(), face_of_.data(), tables_.data(), normals_.data(),
-           turns_.data(),    flow.bases(),   flow.order,    face_points,     lines,          flow.gas,
-           flow.flux,        flow.sensor,    broken_.data()};
+  view_.elements = elements_.data();
+  view_.metric = metric_.data();
+  view_.faces = faces_.data();
+  view_.face_of = face_of_.data();
+  view_.tables = tables_.data();
+  view_.normals = normals_.data();
+  view_.turns = turns_.data();
+  view_.bases = flow.bases();
+  view_.order = flow.order;
+  view_.face_points = 0;
+  for (const FaceRecord& face : made.faces) view_.face_points = std::max(view_.face_points, face.points);
+  if (made.lines >= 0) view_.lines = tables_.data() + made.lines;
+  view_.gas = flow.gas;
+  view_.flux = flow.flux;
+  view_.sensor = flow.sensor;
+  view_.broken = broken_.data();
+  if (!made.monomials.empty()) {
+    monomials_ = keep(made.monomials, "sums of elements");
+    numbers_ = Buffer<double>(stream.device(), map.owned, "sums of elements");
+    view_.monomials = {monomials_.data(), flow.bases()};
+    view_.numbers = numbers_.data();
+    view_.all_recomputed = std::all_of(made.elements.begin(), made.elements.begin() + map.owned,
+                                       [](const ElementRecord& e) { return e.matrix >= 0; });
+  }
   if (flow.has_straight_kernels(stream.kind()) && !apart)
     make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous(), stream.kind()));
   make_boundary(stream, flow, made, conditions);

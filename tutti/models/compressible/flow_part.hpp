@@ -77,10 +77,10 @@ class FlowPart {
   Buffer<ElementRecord> elements_;
   Buffer<FaceRecord> faces_;
   Buffer<std::int32_t> face_of_;
-  Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_, areas_;
+  Buffer<double> metric_, tables_, normals_, flux_, jump_, projected_, areas_, numbers_;
   Buffer<Vec3> places_;
   Buffer<std::int32_t> conditions_;
-  Buffer<std::uint8_t> kinds_, broken_, turns_;
+  Buffer<std::uint8_t> kinds_, broken_, turns_, monomials_;
   Buffer<double> values_;
   Buffer<BoundaryFormula> formulas_;
   Buffer<FormulaStep> steps_, source_steps_;

@@ -17,7 +17,8 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
       for (const bool periodic : {false, true})
         for (const OperatorOptions& options :
              {OperatorOptions{1, false, false}, OperatorOptions{2, true, true}, OperatorOptions{3, false, true},
-              OperatorOptions{2, false, false, true}, OperatorOptions{1, true, true, true, true}}) {
+              OperatorOptions{2, false, false, true}, OperatorOptions{1, true, true, true, true},
+              OperatorOptions{2, false, true, false, false, true}}) {
           ElementBoxSpec spec;
           spec.elements = elements;
           spec.cubes = {5, 2, 2};

@@ -1,5 +1,6 @@
 // Kernels by several threads together, as GPUs have them, with the bits of one thread; hexahedra that are summed over
-// their lines against products of whole tables. With TUTTI_TEST_GPU: a GPU has the bits of the host; skips without one.
+// their lines, and elements that are recomputed, against products of whole tables. With TUTTI_TEST_GPU: a GPU has the
+// bits of the host; skips without one.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -13,7 +14,7 @@
 #include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/flow_part.hpp"
 #include "tutti/models/compressible/kernels/limiter.hpp"
-#include "tutti/models/compressible/kernels/viscous.hpp"
+#include "tutti/models/compressible/kernels/recomputed_stage.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -35,6 +36,7 @@ struct Setting {
   bool viscous = false;
   double jitter = 0.1;
   Vec3 shear{0, 0, 0};
+  bool recomputed = false;
 };
 
 /// A box with walls at two ends, a rough state and the arrays of a stage.
@@ -52,6 +54,7 @@ struct Flow {
 
   explicit Flow(const Setting& setting, std::unique_ptr<Device> on = make_fake_device(0, {})) : device(std::move(on)) {
     flow.order = setting.order;
+    flow.recomputed = setting.recomputed;
     if (setting.viscous) {
       flow.gas.viscosity = 0.01;
       flow.gas.law = ViscosityLaw::constant;
@@ -138,29 +141,34 @@ struct Flow {
       EXPECT_TRUE(std::isnan(guarded.memory[i])) << "written behind the scratch";
   }
 
-  template <bool factored>
-  void advance(const StageArrays& stage, bool together) {
-    const TablesInPlace tables{view.tables};
+  template <bool factored, class Tables>
+  void advance(const StageArrays& stage, const Tables& tables, bool together) {
     if (view.diffuses())
       run(map.owned_rows(),
-          AdvanceViscousElements<TablesInPlace, factored>{view, tables, u.data(), flux.data(), jump.data(), stage},
-          together);
+          AdvanceViscousElements<Tables, factored>{view, tables, u.data(), flux.data(), jump.data(), stage}, together);
     else
-      run(map.owned_rows(), AdvanceElements<TablesInPlace, factored>{view, tables, u.data(), flux.data(), stage},
-          together);
-    run(map.owned_rows(), KeepPositive<TablesInPlace>{view, tables, stage.out}, together);
+      run(map.owned_rows(), AdvanceElements<Tables, factored>{view, tables, u.data(), flux.data(), stage}, together);
+    if (view.monomials.n > 0 && view.diffuses())
+      run(map.owned_rows(), recomputed::Advance<true>{view, u.data(), flux.data(), jump.data(), stage}, together);
+    else if (view.monomials.n > 0)
+      run(map.owned_rows(), recomputed::Advance<false>{view, u.data(), flux.data(), jump.data(), stage}, together);
+    run(map.owned_rows(), KeepPositive<Tables>{view, tables, stage.out}, together);
   }
   /// The state after a stage.
   std::vector<double> stage(bool together) {
-    const TablesInPlace tables{view.tables};
+    if (view.monomials.n > 0) return stage(TablesOrMatrices{{view.tables}}, together);
+    return stage(TablesInPlace{view.tables}, together);
+  }
+  template <class Tables>
+  std::vector<double> stage(const Tables& tables, bool together) {
     if (view.diffuses())
       run(part->all_faces(),
-          ViscousFaceFluxes<TablesInPlace, BoundaryView>{view, tables, u.data(), flux.data(), jump.data(), flow.eta,
-                                                         part->boundary()},
+          ViscousFaceFluxes<Tables, BoundaryView>{view, tables, u.data(), flux.data(), jump.data(), flow.eta,
+                                                  part->boundary()},
           together);
     else
-      run(part->all_faces(),
-          FaceFluxes<TablesInPlace, BoundaryView>{view, tables, u.data(), flux.data(), part->boundary()}, together);
+      run(part->all_faces(), FaceFluxes<Tables, BoundaryView>{view, tables, u.data(), flux.data(), part->boundary()},
+          together);
     std::vector<double> out(u.size());
     StageArrays stage;
     stage.count = 1;
@@ -169,9 +177,9 @@ struct Flow {
     stage.factor = 1e-3;
     stage.out = out.data();
     if (view.lines != nullptr)
-      advance<true>(stage, together);
+      advance<true>(stage, tables, together);
     else
-      advance<false>(stage, together);
+      advance<false>(stage, tables, together);
     return out;
   }
   void use_whole_tables() {
@@ -191,7 +199,13 @@ constexpr Setting settings[] = {{BoxElements::tetrahedra, 1},
                                 {BoxElements::hexahedra, 3, true},
                                 {BoxElements::hexahedra, 4, true, 0, sheared},
                                 {BoxElements::hexahedra, 5, false, 0, sheared},
-                                {BoxElements::hexahedra, 6, true, 0, sheared}};
+                                {BoxElements::hexahedra, 6, true, 0, sheared},
+                                {BoxElements::hexahedra, 1, true, 0.1, {}, true},
+                                {BoxElements::hexahedra, 3, false, 0.1, {}, true},
+                                {BoxElements::hexahedra, 3, true, 0.1, {}, true},
+                                {BoxElements::mixed, 2, true, 0.1, {}, true},
+                                {BoxElements::prisms, 4, false, 0.1, {}, true},
+                                {BoxElements::pyramids, 6, true, 0.1, {}, true}};
 
 void expect_same_bits(const Setting& setting, const std::vector<double>& is, const std::vector<double>& should) {
   SCOPED_TRACE(fmt::format("elements {}, order {}{}", static_cast<int>(setting.elements), setting.order,
@@ -253,6 +267,23 @@ TEST(Hexahedra, AreSummedOverLinesAsByWholeTables) {
       for (std::size_t i = 0; i < is.size(); ++i) ASSERT_NEAR(is[i], should[i], 2e-13);
       EXPECT_NE(is, should) << "was not another way of adding";
     }
+}
+
+TEST(Recomputed, IsWhatTablesGive) {
+  for (const BoxElements elements :
+       {BoxElements::hexahedra, BoxElements::prisms, BoxElements::pyramids, BoxElements::mixed})
+    for (const int order : {0, 1, 2, 3, 5, 6})
+      for (const bool viscous : {false, true}) {
+        SCOPED_TRACE(
+            fmt::format("elements {}, order {}{}", static_cast<int>(elements), order, viscous ? ", viscous" : ""));
+        Flow flow({elements, order, viscous, 0.1, {}, true}), tables({elements, order, viscous});
+        ASSERT_GT(flow.view.monomials.n, 0);
+        const std::vector<double> is = flow.stage(false), should = tables.stage(false);
+        ASSERT_EQ(flow.flux.size(), tables.flux.size());
+        for (std::size_t i = 0; i < flow.flux.size(); ++i) ASSERT_NEAR(flow.flux[i], tables.flux[i], 5e-12);
+        for (std::size_t i = 0; i < is.size(); ++i) ASSERT_NEAR(is[i], should[i], 1e-12);
+        EXPECT_NE(is, should) << "was not another way of adding";
+      }
 }
 
 TEST(Hexahedra, AreSummedOverLinesFromOrderFourOn) {

@@ -91,8 +91,8 @@ void clear_rounding(std::span<double> numbers) {
 }
 
 void Basis::monomials(Vec3 x, double* to, int stride) const {
-  const Vec3 d = x - centre_;
-  const Powers r(dot(inverse_[0], d)), s(dot(inverse_[1], d)), t(dot(inverse_[2], d));
+  const Vec3 at = local(x);
+  const Powers r(at.x), s(at.y), t(at.z);
   for_each_power(order_, [&](int i, int j, int k) {
     *to = r[i] * s[j] * t[k];
     to += stride;
@@ -173,6 +173,13 @@ Basis::Basis(const ElementMap& map, int order, const MappedRule& rule)
   transposed_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
   for (int l = 0; l < n; ++l)
     for (int k = 0; k <= l; ++k) transposed_[k * columns + l] = c_[l * n + k];
+}
+
+void Basis::matrices(double* to) const {
+  const int columns = padded(size_);
+  std::fill_n(to, Size{size_} * columns, 0.0);
+  for (int l = 0; l < size_; ++l) std::copy_n(c_.data() + l * size_, l + 1, to + Size{l} * columns);
+  std::copy(transposed_.begin(), transposed_.end(), to + Size{size_} * columns);
 }
 
 void Basis::values_by_function(std::span<const Vec3> at, double* to, int stride) const {

@@ -68,6 +68,13 @@ class Basis {
   void values_by_function(std::span<const Vec3> at, double* to, int stride) const;
   /// factors[q] phi_l(at[q]) in rows of padded(size()) values.
   void values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
+  /// Where a place is in the coordinates of the monomials.
+  Vec3 local(Vec3 x) const {
+    const Vec3 d = x - centre_;
+    return {dot(inverse_[0], d), dot(inverse_[1], d), dot(inverse_[2], d)};
+  }
+  /// C, then C^T, in rows of padded(size()) values.
+  void matrices(double* to) const;
   /// factors[q] d_d phi_l(at[q]), the same: rows of x, of y and of z, one behind the other.
   void gradients_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
 

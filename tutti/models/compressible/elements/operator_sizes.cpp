@@ -44,6 +44,11 @@ class Counter {
     const Size points = volume_points(type(e), straight(e));
     if (e < map_.owned) sizes_.source_points += points;
     row_ends_.push_back(volume_table_size(static_cast<int>(points), options_.order));
+    if (options_.recomputed && !shared(e)) {
+      sizes_.tables += Size{2} * n_ * columns_ + (e < map_.owned ? 4 * points : 0);
+      ++sizes_.recomputed;
+      return;
+    }
     if (factored(e) && !lines_) {
       lines_ = true;
       sizes_.tables += hexahedra::Lines::size;
@@ -66,6 +71,8 @@ class Counter {
     ++sizes_.faces;
     sizes_.flux += variables * points;
     sizes_.normals += flat ? 3 : 3 * points;
+    if (options_.recomputed && (!shared(face.left) || (face.right >= 0 && !shared(face.right))))
+      sizes_.tables += points;
     add_side(face.left, face.left_face, -1, points, -1);
     if (face.right < 0)
       sizes_.boundary_points += points;
@@ -75,6 +82,10 @@ class Counter {
   }
 
   void add_side(Lid e, int local, int orientation, Size points, int lift) {
+    if (options_.recomputed && !shared(e)) {
+      sizes_.tables += 3 * points;
+      return;
+    }
     if (options_.apart && !shared(e)) {
       row_ends_[e] += points * (columns_ + (options_.limited ? n_ : 0));
       sizes_.face_row = std::max(sizes_.face_row, face_row_width(options_, static_cast<int>(points)));

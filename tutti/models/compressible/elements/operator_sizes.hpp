@@ -11,6 +11,7 @@ struct OperatorSizes {
   Size faces = 0, boundary_points = 0;
   Size turns = max_face_points;
   Size source_points = 0;             ///< of the volume of all owned elements
+  Size recomputed = 0;                ///< elements, ghosts, too
   Size own_volumes = 0;               ///< as Operators has it
   int element_row = 0, face_row = 0;  ///< as TablesApart has them
 };

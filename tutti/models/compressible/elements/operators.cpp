@@ -11,6 +11,7 @@
 #include "tutti/base/portable_math.hpp"
 #include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/models/compressible/elements/line_tables.hpp"
+#include "tutti/models/compressible/elements/monomials.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -51,6 +52,9 @@ class Maker {
     if (made_.lines >= 0) make_line_tables(options_.order, at(made_.lines));
     for_ranges(parallel_, static_cast<Size>(volumes_.size()), [&](Size begin, Size end) {
       for (Size k = begin; k < end; ++k) fill_element(volumes_[k]);
+    });
+    for_ranges(parallel_, static_cast<Size>(recomputed_.size()), [&](Size begin, Size end) {
+      for (Size k = begin; k < end; ++k) fill_matrix(recomputed_[k]);
     });
     for_ranges(parallel_, static_cast<Size>(mesh_.faces.size()), [&](Size begin, Size end) {
       for (Size i = begin; i < end; ++i) fill_face(static_cast<std::size_t>(i));
@@ -148,14 +152,18 @@ class Maker {
       fail(ErrorKind::input,
            "mesh: element {} is folded: its Jacobian determinant is {:g} inside; move its nodes, or make it straight",
            map_.global[e], b.smallest_jacobian());
-    if (b.affine()) {
+    if (b.affine() || options_.recomputed) {
       const Size begin = Size{9} * e;
       const auto g = b.map().jacobian(b.map().centre()).inverse();
       for (int r = 0; r < 3; ++r)
         for (int d = 0; d < 3; ++d) made_.metric[begin + 3 * r + d] = g[r][d];
+    }
+    if (b.affine()) {
       const auto [found, is_new] = shared_volumes_.try_emplace(b.map().type());
       if (is_new) found->second = place_volume(e, true);
       record = found->second;
+    } else if (options_.recomputed) {
+      place_matrix(e, b);
     } else {
       record = place_volume(e, e < map_.owned);
       if (e < map_.owned) ++made_.own_volumes;
@@ -167,6 +175,34 @@ class Maker {
     }
     record.volume = b.volume();
     record.size = portable::pow(b.volume(), 1.0 / 3);
+  }
+
+  /// Of an element that is recomputed, in place of tables. Ghosts are not advanced: of them only the matrix is read.
+  void place_matrix(Lid e, const ElementBasis& b) {
+    ElementRecord& record = made_.elements[e];
+    record.points = padded(b.rule().size());
+    record.matrix = take(2 * n_, columns_);
+    if (e < map_.owned) {
+      record.places = take(3, record.points);
+      record.weights = take(1, record.points);
+    }
+    recomputed_.push_back(e);
+    if (made_.monomials.empty()) made_.monomials = make_monomials(options_.order);
+  }
+  void fill_matrix(Lid e) {
+    const ElementBasis& b = basis(e);
+    const ElementRecord& record = made_.elements[e];
+    b.basis().matrices(at(record.matrix));
+    if (record.places < 0) return;
+    const auto points = b.points();
+    std::copy(points.shares.begin(), points.shares.end(), at(record.weights));
+    put_places(b, points.at, at(record.places));
+  }
+  static void put_places(const ElementBasis& b, std::span<const Vec3> places, double* to) {
+    for (std::size_t q = 0; q < places.size(); ++q) {
+      const Vec3 r = b.basis().local(places[q]);
+      for (std::size_t d = 0; d < 3; ++d) to[d * places.size() + q] = r[static_cast<int>(d)];
+    }
   }
 
   /// Ghosts are not advanced: of them only derivatives are read.
@@ -339,6 +375,11 @@ class Maker {
     const int points = record.points;
     SideJob& to_make = job.side[side];
     to_make.points = to_make.lift_points = &side_points(b.map(), local, orientation, flat);
+    if (!b.affine() && options_.recomputed) {
+      record.places[side] = take(3, points);
+      if (record.areas < 0) record.areas = take(1, points);
+      return;
+    }
     if (!b.affine() && options_.apart) {
       Size& end = row_end(side == 0 ? face.left : face.right);
       record.trace[side] = Size{side} * n_ * points;
@@ -402,13 +443,19 @@ class Maker {
       if (job.side[side].points == nullptr) continue;
       const ElementBasis& b = basis(side == 0 ? record.left : record.right);
       if (b.affine()) record.scale[side] = total / b.volume();
-      fill_side(record, job, side, b, areas);
+      if (record.places[side] < 0) {
+        fill_side(record, job, side, b, areas);
+        continue;
+      }
+      record.scale[side] = 1 / b.volume();
+      std::copy(areas.begin(), areas.end(), at(record.areas));
+      put_places(b, places(*job.side[side].points, b), at(record.places[side]));
     }
     if (record.boundary < 0) return;
     const ElementBasis& left = basis(record.left);
     const std::vector<double> shares = shares_of_side(job, left, areas);
     for (std::size_t q = 0; q < shares.size(); ++q)
-      made_.boundary.areas[record.boundary + q] = left.volume() * record.scale[0] * shares[q];
+      made_.boundary.areas[record.boundary + q] = left.volume() * (left.affine() ? record.scale[0] : 1) * shares[q];
   }
 
   /// Weights times ratios of areas; padding weighs nothing. each(q, p, area, its size) is called for all points.
@@ -434,6 +481,8 @@ class Maker {
     return areas;
   }
   std::vector<double> own_shares(std::size_t i, const ElementBasis& b) const {
+    if (const FaceRecord& face = options_.apart ? records_[i] : made_.faces[i]; face.areas >= 0)
+      return shares_of_side(faces_[i], b, {at(face.areas), at(face.areas) + face.points});
     return shares_of_side(faces_[i], b, areas_of_face(i, [](int, const MappedPoint&, Vec3, double) {}));
   }
 
@@ -447,7 +496,7 @@ class Maker {
       const FaceRecord& face = made_.faces[i];
       const std::vector<double> shares = b.affine() ? shares_of_face(*faces_[i].rule) : own_shares(i, b);
       for (int q = 0; q < face.actual; ++q) {
-        const double area = b.volume() * face.scale[code & 1] * shares[q];
+        const double area = b.volume() * (b.affine() ? face.scale[code & 1] : 1) * shares[q];
         const double* normal = made_.normals.data() + face.normals + static_cast<Size>(face.normal_step) * q;
         for (int d = 0; d < 3; ++d) made_.projected[Size{3} * e + d] += 0.5 * area * std::abs(normal[d]);
       }
@@ -506,6 +555,7 @@ class Maker {
   Size end_ = 0;  ///< of the tables
   std::vector<std::unique_ptr<const ElementBasis>> bases_;
   std::vector<Volume> volumes_;
+  std::vector<Lid> recomputed_;
   std::vector<FaceJob> faces_;
   std::map<ElementType, ElementRecord> shared_volumes_;
   std::array<FaceLift, 4> lifts_of_slopes_;

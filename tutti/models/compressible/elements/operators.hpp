@@ -39,6 +39,7 @@ struct Operators {
   std::vector<double> normals;
   std::vector<double> projected;  ///< three an owned element: half the sum of its faces' areas along x, y and z
   std::vector<std::uint8_t> turns;
+  std::vector<std::uint8_t> monomials;  ///< of kernels; empty: no element is recomputed
   BoundaryPoints boundary;
   Size flux_values = 0;  ///< doubles of all faces' fluxes
   Size lines = -1;       ///< of tables: where those of a line begin; -1: no element is factored
@@ -52,6 +53,7 @@ struct OperatorOptions {
   bool derivatives = true;  ///< make them
   bool apart = false;       ///< leave out what TablesApart has: the kernels' offsets are those in its rows
   bool limited = false;     ///< the limiter wants traces in the rows of elements, too
+  bool recomputed = false;  ///< matrices of their bases instead of tables that elements would share with no others
 };
 
 /// Doubles of the row of a face with so many points, padded.

@@ -82,7 +82,7 @@ double smallest_negated(Stream& stream, Range elements, const PartView& view, co
 /// Minus the smallest of V / (sum_d (|u_d| + a) V_d + (max(4/3 mu, gamma mu / Pr)/rho + eps) 3 (2p+1)/V sum_d V_d^2),
 /// eps the artificial viscosity, at the points of the volume. `projected`: V_d, three an element.
 double smallest_step_negated(Stream& stream, Range elements, const PartView& view, const double* u,
-                             const double* projected, int order);
+                             const double* projected);
 /// The largest |x_i| / scale of its variable.
 double largest_scaled(Stream& stream, Range elements, int bases, const double* x, const double (&scale)[variables]);
 

@@ -47,7 +47,9 @@ void compute_straight_fluxes(Stream& stream, Range faces, bool at_boundary, cons
 /// f(faces, sides) for those faces, where their tables are.
 template <class F>
 void with_sides(Stream& stream, Range faces, const PartView& view, const F& f) {
-  if (view.sides == nullptr)
+  if (view.monomials.n > 0)
+    f(faces, TablesOrMatrices{{view.tables}});
+  else if (view.sides == nullptr)
     f(faces, TablesInPlace{view.tables});
   else
     for_each_chunk(*view.sides, stream, faces, f);

@@ -5,16 +5,26 @@
 
 #include "tutti/models/compressible/kernels/own_tables.hpp"
 #include "tutti/models/compressible/kernels/products.hpp"
+#include "tutti/models/compressible/kernels/recomputed.hpp"
 
 namespace tutti::compressible {
 
 /// Least density and pressure at a point, of their means.
 inline constexpr double least_share = 1e-8;
 
+template <class Team, bool there>
+struct LimiterMatrices {
+  recomputed::Tile<Team, (Team::points > Team::face_points ? Team::points : Team::face_points)> tile;
+  double state[variables * padded(Team::bases)];
+};
+template <class Team>
+struct LimiterMatrices<Team, false> {};
+
 template <class Team, class Volumes>
 struct LimiterScratch {
   double at[variables * (Team::points > Team::face_points ? Team::points : Team::face_points)];
   double tile[tile_values<Volumes> + 1];
+  LimiterMatrices<Team, with_matrices<Volumes>> recomputed;
 };
 
 template <class Volumes>
@@ -45,6 +55,29 @@ struct KeepPositive {
       look(count);
       team.meet();
     };
+    if constexpr (with_matrices<Volumes>) {
+      if (element.matrix >= 0) {
+        recomputed::set_state(team, view, e, u, s.recomputed.state);
+        const auto batch = [&](Size places, int points, int begin, int count) {
+          recomputed::set_monomials<false>(team, view, view.tables + places, points, begin, count, s.recomputed.tile);
+          begin_batch(count);
+          recomputed::evaluate<V>(team, s.recomputed.tile, bases, s.recomputed.state, padded(bases), count, s.at,
+                                  count);
+          end_batch(count);
+        };
+        for (int begin = 0; begin < element.points; begin += Team::points) {
+          const int left = element.points - begin;
+          batch(element.places, element.points, begin, left < Team::points ? left : Team::points);
+        }
+        for (int k = 0; k < max_faces; ++k) {
+          const std::int32_t code = view.face_of[Size{max_faces} * e + k];
+          if (code < 0) continue;
+          const FaceRecord& face = view.faces[code >> 1];
+          batch(face.places[code & 1], face.points, 0, face.points);
+        }
+        return;
+      }
+    }
     for (int begin = 0; begin < element.points; begin += Team::points) {
       const int left = element.points - begin, count = left < Team::points ? left : Team::points;
       begin_batch(count);

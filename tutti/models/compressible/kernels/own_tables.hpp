@@ -16,6 +16,9 @@ struct TablesInPlace {
   TUTTI_HD double operator()(Lid, Size i) const { return tables[i]; }
 };
 
+/// The same where some elements are recomputed.
+struct TablesOrMatrices : TablesInPlace {};
+
 /// In rows of any format, told apart at each read: for kernels that are seldom run.
 struct AnyRows {
   StoredRows stored;
@@ -38,7 +41,9 @@ struct AnyRows {
 };
 
 template <class Rows>
-inline constexpr bool in_place = std::is_same_v<Rows, TablesInPlace>;
+inline constexpr bool in_place = std::is_base_of_v<TablesInPlace, Rows>;
+template <class Rows>
+inline constexpr bool with_matrices = std::is_same_v<Rows, TablesOrMatrices>;
 
 /// Doubles that a team decodes at a time.
 template <class Rows>

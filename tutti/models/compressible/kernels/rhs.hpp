@@ -6,26 +6,28 @@
 #include "tutti/models/compressible/kernels/hexahedra.hpp"
 #include "tutti/models/compressible/kernels/own_tables.hpp"
 #include "tutti/models/compressible/kernels/products.hpp"
+#include "tutti/models/compressible/kernels/recomputed.hpp"
 #include "tutti/models/compressible/kernels/stage.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
 
 namespace tutti::compressible {
 
 /// Values of both sides at the points of a face.
-template <class Team, class Sides>
+template <class Team, class Sides, bool viscous = false>
 struct FaceScratch {
   double left[variables * Team::face_points], right[variables * Team::face_points];
   hexahedra::Scratch<Team::order> hex;
   double tile[tile_values<Sides> + 1];
+  recomputed::OptionalScratch<Team, with_matrices<Sides>, viscous> recomputed;
 };
 
 /// The states of both sides at the points of face i.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-template <class Team, class Sides>
+template <class Team, class Sides, bool viscous>
 TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const Sides& sides, Lid i, const double* u,
-                                 FaceScratch<Team, Sides>& s) {
+                                 FaceScratch<Team, Sides, viscous>& s) {
   const FaceRecord& face = view.faces[i];
   const int n = face.points, bases = view.bases;
   const Size row = Size{variables} * bases;
@@ -36,6 +38,12 @@ TUTTI_HD inline void trace_sides(const Team& team, const PartView& view, const S
     if constexpr (hexahedra::works_for<Team>) {
       if (hexahedra::is(face, side)) {
         hexahedra::trace(team, view, face, side, coefficients, to, s.hex);
+        continue;
+      }
+    }
+    if constexpr (with_matrices<Sides>) {
+      if (face.places[side] >= 0) {
+        recomputed::trace(team, view, face, side, u, s.recomputed, to);
         continue;
       }
     }
@@ -271,6 +279,9 @@ struct AdvanceElements {
 
   template <class Team>
   TUTTI_HD void operator()(const Team& team, Lid e, ElementScratch<Team, Volumes, factored>& s) const {
+    if constexpr (with_matrices<Volumes>) {
+      if (view.elements[e].matrix >= 0) return;  // recomputed::Advance
+    }
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.rate);
     scale_metric(team, view, e, stage.factor, s);

@@ -138,7 +138,8 @@ void for_each_team(Stream& stream, Range range, [[maybe_unused]] const TeamNeeds
   }
 #endif
   stream.loop(range, [f](Lid begin, Lid end) {
-    typename F::template Scratch<SerialTeam> scratch;
+    // GCC 12 takes what is in it for aligned when it makes vectors of loops, but does not see to it.
+    alignas(64) typename F::template Scratch<SerialTeam> scratch;
     for (Lid i = begin; i < end; ++i) f(SerialTeam{}, i, scratch);
   });
 }

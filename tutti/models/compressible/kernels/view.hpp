@@ -19,15 +19,16 @@
 //   `scale`.
 // A memory policy may keep what elements share with no others elsewhere (own_tables.hpp), all but derivatives and
 // weights: a row an element has its values, its projection, and for each of its sides the lift and, for the limiter,
-// the trace; a row a face has the traces of both sides and, of viscous flow, their lifts. Padding points repeat the
-// first point, and have zeros in projection and lift.
+// the trace; a row a face has the traces of both sides and, of viscous flow, their lifts.
+// Elements that are recomputed have a matrix and places instead (recomputed.hpp).
+// Padding points repeat the first point, and have zeros in projection and lift.
 //
 // Points of a face are those of its left element. Where the rule is symmetric, an affine right element lifts as left
 // ones do, in its own order of the points: a local face has one table, whoever is beyond it.
 #pragma once
 
 #include "tutti/base/types.hpp"
-#include "tutti/models/compressible/elements/basis.hpp"
+#include "tutti/models/compressible/elements/monomials.hpp"
 #include "tutti/models/compressible/flux/gas.hpp"
 #include "tutti/models/compressible/flux/numerical_flux.hpp"
 #include "tutti/models/compressible/kernels/team.hpp"
@@ -48,6 +49,8 @@ struct ElementRecord {
   Size values = 0, projection = 0, derivative = 0;
   Size slopes = -1;  ///< -1: the gradient comes from its coefficients, which `derivative` makes
   Size weights = 0;  ///< w_q |J_q| / V of the points, for means
+  Size matrix = -1;  ///< of an element that is recomputed: C of its basis, then C^T, rows padded; -1: it has tables
+  Size places = -1;  ///< and its points in its own coordinates, [3][q]
   std::int32_t points = 0;
   std::int32_t affine = 0;    ///< its metric is constant, its tables those of the reference element
   std::int32_t factored = 0;  ///< an affine hexahedron, which kernels sum over its lines (hexahedra.hpp)
@@ -65,7 +68,9 @@ struct FaceRecord {
   std::int32_t turn = 0;                     ///< of the right's lift: row q is point turns[turn + q]
   double scale[2] = {1, 1};                  ///< of lift
   Size at = 0;                               ///< of its fluxes [v][q]
-  Size boundary = -1;                        ///< of its points among those at the boundary
+  Size places[2] = {-1, -1};  ///< of a side that is recomputed: points in its element's coordinates, [3][q]
+  Size areas = -1;            ///< with such a side: w_q |A_q|
+  Size boundary = -1;         ///< of its points among those at the boundary
   std::int32_t condition = -1;
   std::int32_t tag = 0;              ///< of a face at the boundary
   std::int32_t actual = 0;           ///< points without padding
@@ -95,6 +100,9 @@ struct PartView {
   int bases = 0, order = 0;
   int face_points = max_face_points;  ///< the most of a face
   const double* lines = nullptr;      ///< tables of a line; null: no element is factored
+  Monomials monomials = {};           ///< n = 0: no element is recomputed
+  bool all_recomputed = false;        ///< owned elements
+  double* numbers = nullptr;          ///< memory for one of each owned element, where some are recomputed
   Gas gas;
   FluxKind flux = FluxKind::llf;
   ShockSensor sensor;

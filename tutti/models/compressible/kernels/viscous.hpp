@@ -101,7 +101,7 @@ TUTTI_HD inline void lift_jump(const Team& team, const PartView& view, const Fac
 template <class Team, class Sides>
 struct ViscousFaceScratch {
   static constexpr bool with_lines = false;  // sides that lift jumps have tables of their own
-  FaceScratch<Team, Sides> states;
+  FaceScratch<Team, Sides, true> states;
   double lifted[gradients * Team::face_points];
   double g[gradients * padded(Team::bases)];
   double scalar[variables * padded(Team::bases)];
@@ -139,6 +139,10 @@ struct ViscousFaceFluxes {
         hexahedra::slopes(team, view, face, side, u + Size{variables} * bases * e, s.at[side], s.states.hex);
         return hexahedra::spread(team, view, face, side, jump, s.spread[side], s.states.hex);
       }
+    }
+    if constexpr (with_matrices<Sides>) {
+      if (face.places[side] >= 0)
+        return recomputed::slopes(team, view, face, side, eta, u, jump, s.states.recomputed, s.lifted, s.g, s.at[side]);
     }
     set_zero(team, s.at[side], gradients * n);
     if (face.slope[side] >= 0) {
@@ -440,6 +444,9 @@ struct AdvanceViscousElements {
 
   template <class Team>
   TUTTI_HD void operator()(const Team& team, Lid e, ViscousElementScratch<Team, Volumes, factored>& s) const {
+    if constexpr (with_matrices<Volumes>) {
+      if (view.elements[e].matrix >= 0) return;  // recomputed::Advance
+    }
     const int bases = view.bases, columns = padded(bases);
     begin_stage(team, stage, e, bases, columns, s.base.rate);
     scale_metric(team, view, e, stage.factor, s.base);
