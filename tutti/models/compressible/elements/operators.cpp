@@ -481,7 +481,7 @@ class Maker {
     return areas;
   }
   std::vector<double> own_shares(std::size_t i, const ElementBasis& b) const {
-    if (const FaceRecord& face = options_.apart ? records_[i] : made_.faces[i]; face.areas >= 0)
+    if (const FaceRecord& face = records_.empty() ? made_.faces[i] : records_[i]; face.areas >= 0)
       return shares_of_side(faces_[i], b, {at(face.areas), at(face.areas) + face.points});
     return shares_of_side(faces_[i], b, areas_of_face(i, [](int, const MappedPoint&, Vec3, double) {}));
   }
