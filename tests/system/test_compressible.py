@@ -126,6 +126,15 @@ every = 1
                 kept = sorted((folder / "checkpoints").glob("step-*.h5"))
                 self.assertEqual(int(re.search(r"\d+", kept[-1].name)[0]), 27, "the last good state")
 
+    def test_a_pressure_below_zero_at_the_start_is_found_on_all_devices(self):
+        # A polynomial overshoots where the initial state jumps inside of an element.
+        text = BOX.format(element="hex", cubes="4, 2, 2", jitter=0.1, periodic='"yz"') + TORN + "[time]\nsteps = 5\n"
+        for devices in ("cpu", "fake:3"):
+            for form in ("auto", "recomputed"):
+                with self.subTest(devices=devices, form=form):
+                    result, _ = self.try_case(text, "--devices", devices, *sets(numerics__form=form))
+                    self.assert_error(result, 6, r"the pressure is -1\.6\d+ in element 1 around .* at time 0;")
+
     def test_nearly_a_vacuum(self):
         text = (box("hex", cubes="32, 1, 1", periodic='"yz"') + TORN +
                 "[numerics]\norder = 2\n[time]\nsteps = 60\ndt = 5e-4\n[report]\nevery = 1\n")

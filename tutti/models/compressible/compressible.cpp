@@ -126,11 +126,11 @@ void CompressibleFlow::exchange_now(std::size_t array) {
 
 // Watching and finishing.
 
-double CompressibleFlow::over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*)) {
+double CompressibleFlow::largest_of_parts(const std::function<double(std::size_t p)>& of_part) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     if (owned(p).empty()) continue;
-    const double mine = of_part(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data());
+    const double mine = of_part(p);
     largest =
         std::isnan(mine) || std::isnan(largest) ? std::numeric_limits<double>::quiet_NaN() : std::max(largest, mine);
   }
@@ -176,14 +176,16 @@ void CompressibleFlow::require_physical() {
 }
 
 std::vector<Diagnostic> CompressibleFlow::diagnose() {
-  const double rho = -over_parts([](Stream& on, Range rows, const PartView& view, const double* u) {
-    return smallest_negated(on, rows, view, u, 0);
-  });
-  const double p = -over_parts([](Stream& on, Range rows, const PartView& view, const double* u) {
-    return smallest_negated(on, rows, view, u, 1);
-  });
+  const auto smallest = [&](int which) {
+    return -largest_of_parts([&](std::size_t k) {
+      return smallest_negated(stream(k), owned(k), parts_[k]->view(), parts_[k]->u[0].data(), which);
+    });
+  };
+  const double rho = smallest(0), p = smallest(1);
   if (!(rho > 0 && p > 0)) require_physical();
-  std::vector<Diagnostic> all{{"Mach", over_parts(largest_mach)}};
+  const double mach = largest_of_parts(
+      [&](std::size_t k) { return largest_mach(stream(k), owned(k), parts_[k]->view(), parts_[k]->u[0].data()); });
+  std::vector<Diagnostic> all{{"Mach", mach}};
   const bool finite = std::isfinite(all[0].value);  // exact sums know no infinities
   const auto sum = [&](ExactSum (*of_part)(Stream&, Range, const PartView&, const double*)) {
     ExactSum all_parts;

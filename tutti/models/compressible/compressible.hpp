@@ -82,7 +82,8 @@ class CompressibleFlow final : public Model {
   void take_force(double time);
   void compute_face_fluxes(double time);
   ModelField rotation_field(std::string name, int first, int components);
-  double over_parts(double (*of_part)(Stream&, Range, const PartView&, const double*));
+  /// Of parts with elements; NaN if one is none. Collective.
+  double largest_of_parts(const std::function<double(std::size_t p)>& of_part);
   double total(int variable);
   void add_cell_fields(std::vector<ModelField>& all);
 

@@ -158,15 +158,14 @@ void CompressibleFlow::set_initial() {
 
 /// The time that waves take through an element, over 2p + 1 [Choi 2019].
 double CompressibleFlow::stable_step() {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    if (!owned(p).empty())
-      largest = std::max(largest, smallest_step_negated(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data(),
-                                                        parts_[p]->projected()));
-  const double step = -max_over_ranks(comm_, largest);
-  if (!(step > 0)) require_physical();
+  const double step = -largest_of_parts([&](std::size_t p) {
+    return smallest_step_negated(stream(p), owned(p), parts_[p]->view(), parts_[p]->u[0].data(),
+                                 parts_[p]->projected());
+  });
+  const bool stable = step > 0 && std::isfinite(step);
+  if (!stable) require_physical();
   comm_.together([&] {
-    if (!(step > 0))
+    if (!stable)
       fail(ErrorKind::numerical,
            "no time step is stable: density or pressure is not above 0 somewhere; use other initial values, or refine "
            "the mesh");
