@@ -171,8 +171,12 @@ void report_full_parts(const Comm& comm, const DeviceSet& devices, const RowsToP
   const auto& full = targets.bound.full;
   for (std::size_t k = 0; k < std::min(full.size(), max_lines); ++k) {
     const auto p = static_cast<std::size_t>(full[k]);
-    info("{} is full: it gets {:.3g} % of the {} instead of {:.3g} %, the others get the rest", names[p],
-         100 * targets.bound.weights[p], place.name, 100 * targets.chosen.of_parts[p]);
+    const double is = targets.bound.weights[p], should = targets.chosen.of_parts[p];
+    if (is >= should)
+      info("{} is full: it has no room for its {:.3g} % of the {}", names[p], 100 * should, place.name);
+    else
+      info("{} is full: it gets {:.3g} % of the {} instead of {:.3g} %, the others get the rest", names[p], 100 * is,
+           place.name, 100 * should);
   }
   if (full.size() > max_lines) info("and {} more devices are full", full.size() - max_lines);
 }

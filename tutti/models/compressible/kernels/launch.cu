@@ -106,15 +106,6 @@ struct Total {
     return view.elements[e].volume * u[(Size{variables} * e + variable) * view.bases];
   }
 };
-/// Where numbers of elements are wanted for what else is written with them.
-template <class Number>
-struct Done {
-  Number number;
-  TUTTI_HD void operator()(Lid e) const { number(e); }
-};
-template <class Number>
-Done(Number) -> Done<Number>;
-
 struct Scaled {
   const double* x;
   int bases;
@@ -253,7 +244,7 @@ ExactSum enstrophy_of(Stream& stream, Range elements, const PartView& view, cons
 }
 void rotation_of(Stream& stream, Range elements, const PartView& view, const double* u, double* to) {
   over_points(stream, elements, view, u, Rotation{to},
-              [&](Range some, const auto& number) { for_each(stream, some, Done{number}); });
+              [&](Range some, const auto& number) { for_each(stream, some, number); });
 }
 double largest_mach(Stream& stream, Range elements, const PartView& view, const double* u) {
   return largest_at_points(stream, elements, view, u, LargestMach());
