@@ -20,8 +20,12 @@ struct Tuning {
 };
 template <int P>
 using FaceTuning = Tuning<8, P == 3 ? 1 : 2>;
-template <int P>
-using ElementTuning = Tuning<P == 2 ? 12 : 8, P == 1 ? 2 : 1>;
+/// Tetrahedra of order 1 have registers for the fluxes of all faces at a time, which is worth more than more warps.
+template <class Sizes>
+inline constexpr bool all_faces_ahead = Sizes::order == 1 && Sizes::faces == 4;
+template <class Sizes>
+using ElementTuning =
+    Tuning<Sizes::order == 2 || all_faces_ahead<Sizes> ? 12 : 8, Sizes::order == 1 && !all_faces_ahead<Sizes> ? 2 : 1>;
 
 /// Where a thread is in its warp's tile: rows `row` and `row + 8`, column `column` of a step.
 struct Place {
@@ -88,23 +92,69 @@ void launch(Stream& stream, Kernel kernel, Lid tiles, int at_once, std::size_t s
   stream.device().counts().launches += 1;
 }
 
+/// As many tiles at a time as a kernel is cut for, or fewer, where there is less shared memory for what each has.
+inline int tiles_with_room(const Stream& stream, int tables, int of_each, int most) {
+  int memory = 0;
+  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device().index()));
+  const int room = (memory - static_cast<int>(sizeof(Turns))) / static_cast<int>(sizeof(double)) - tables;
+  return std::clamp(room / of_each, 1, most);  // one fits: has_room_for_tuned_kernels()
+}
+
+/// The face of row `lane` of a tile, and its left element, of the second 16 rows its right one.
+struct SideOfLane {
+  Lid face, element;
+  __device__ __forceinline__ SideOfLane(const StraightView& tuned, Lid tile, int lane) {
+    const StraightFace& of = tuned.faces[Size{tile_rows} * tile + lane % tile_rows];
+    face = __ldg(&of.face);
+    element = lane < tile_rows ? __ldg(&of.left) : __ldg(&of.right);
+  }
+};
+
+/// Doubles of a warp's tile of faces in shared memory: normals, and coefficients of both sides, which are fetched while
+/// fluxes of the tile before are calculated. At order 2 it is faster to read them through L1.
+template <int P>
+struct InviscidFaceTile {
+  static constexpr bool fetched = P != 2;
+  static constexpr int rows = 2 * tile_rows, row = P == 2 ? 52 : FaceSizes<P>::values, of_rows = 3 * tile_rows,
+                       doubles = of_rows + (fetched ? rows * row : 0);
+};
+
 /// Fluxes at the points of inner faces: tiles [first, end).
 template <int P, FluxKind kind>
 __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::resident)
-    face_kernel(Range tiles, StraightView tuned, const double* normals, Gas gas, const double* u, double* flux) {
+    face_kernel(Range tiles, StraightView tuned, const double* normals, Gas gas, const double* __restrict__ u,
+                double* flux) {
   using Sizes = FaceSizes<P>;
+  using Tile = InviscidFaceTile<P>;
   extern __shared__ __align__(16) double shared[];
   __shared__ Turns own;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::trace_fragments);
   load_turns(own, tuned.own);
   __syncthreads();
   const Place at;
-  for (Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * FaceTuning<P>::tiles + at.warp; tile < tiles.end;
-       tile += static_cast<Lid>(gridDim.x) * FaceTuning<P>::tiles) {
-    const TileSides sides = TileSides::of(tuned.tables[tile]);
+  double* const normals_here = shared + fragment_size * tuned.traces * Sizes::trace_fragments + at.warp * Tile::doubles;
+  double* const rows_here = normals_here + Tile::of_rows;
+  const Lid at_once = static_cast<Lid>(blockDim.x) / 32, step_of_tiles = static_cast<Lid>(gridDim.x) * at_once;
+  Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * at_once + at.warp;
+  if (tile >= tiles.end) return;
+  // Behind the last tile, that is fetched once more.
+  const auto side_of = [&](Lid t) { return SideOfLane(tuned, t < tiles.end ? t : tile, at.lane); };
+  const auto fetch_rows = [&](const SideOfLane& of) {
+    copy_rows_ahead<Sizes::values / 2, Tile::rows, Tile::row, 1>(
+        rows_here, at.lane, [&](int i) { return u + Size{Sizes::values} * __shfl_sync(~0U, of.element, i); });
+  };
+  SideOfLane of = side_of(tile);
+  if (Tile::fetched) fetch_rows(of);
+  for (; tile < tiles.end; tile += step_of_tiles) {
+    const TileSides sides = TileSides::of(__ldg(tuned.tables + tile));
     const OwnPoints points{own + tile_rows * sides.turn, at};
-    const StraightFace upper = tuned.faces[Size{tile_rows} * tile + at.row],
-                       lower = tuned.faces[Size{tile_rows} * tile + at.row + 8];
+    const SideOfLane next = side_of(tile + step_of_tiles);
+    const Lid faces[2] = {__shfl_sync(~0U, of.face, at.row), __shfl_sync(~0U, of.face, at.row + 8)};
+    if (Tile::fetched) wait_for_copies();
+    __syncwarp();
+    if (at.lane < tile_rows)
+#pragma unroll
+      for (int d = 0; d < 3; ++d) copy_one_ahead(normals_here + 3 * at.lane + d, normals + Size{3} * of.face + d);
     double states[2][Sizes::face_tiles][variables][4];
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
@@ -114,8 +164,12 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
 #pragma unroll
       for (int n = 0; n < Sizes::face_tiles; ++n)
         place[n] = side == 0 ? fragment_size * n + at.lane : points.trace<Sizes>(n);
-      const double* x = u + Size{Sizes::values} * (side == 0 ? upper.left : upper.right);
-      const double* y = u + Size{Sizes::values} * (side == 0 ? lower.left : lower.right);
+      const auto row = [&](int i) {
+        const int k = tile_rows * side + at.row + i;
+        return Tile::fetched ? rows_here + Tile::row * k : u + Size{Sizes::values} * __shfl_sync(~0U, of.element, k);
+      };
+      const auto read = [](const double* from) { return Tile::fetched ? *from : __ldg(from); };
+      const double *x = row(0), *y = row(8);
 #pragma unroll
       for (int n = 0; n < Sizes::face_tiles; ++n)
 #pragma unroll
@@ -128,19 +182,21 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
         const bool valid = 4 * k + 3 < Sizes::bases || l < Sizes::bases;
 #pragma unroll
         for (int v = 0; v < variables; ++v) {
-          const double a = valid ? __ldg(x + v * Sizes::bases + l) : 0, b = valid ? __ldg(y + v * Sizes::bases + l) : 0;
+          const double a = valid ? read(x + v * Sizes::bases + l) : 0, b = valid ? read(y + v * Sizes::bases + l) : 0;
 #pragma unroll
           for (int n = 0; n < Sizes::face_tiles; ++n)
             add_step(states[side][n][v], a, b, fragments[fragment_size * Sizes::face_tiles * k + place[n]]);
         }
       }
     }
+    wait_for_copies();
+    __syncwarp();
+    if (Tile::fetched) fetch_rows(next);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const Lid face = half == 0 ? upper.face : lower.face;
-      const double* n = normals + Size{3} * face;
-      const Vec3 normal{__ldg(n), __ldg(n + 1), __ldg(n + 2)};
-      double* to = flux + Size{Sizes::face_values} * face + at.column;
+      const double* n = normals_here + 3 * (at.row + 8 * half);
+      const Vec3 normal{n[0], n[1], n[2]};
+      double* to = flux + Size{Sizes::face_values} * faces[half] + at.column;
 #pragma unroll
       for (int step = 0; step < Sizes::face_steps; ++step) {
         double l[variables], r[variables], f[variables];
@@ -154,14 +210,40 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
         for (int v = 0; v < variables; ++v) to[v * Sizes::face_points + 4 * step] = f[v];
       }
     }
+    of = next;
   }
+  wait_for_copies();
 }
 
-/// Doubles of a warp's tile in shared memory: coefficients, rows padded against bank conflicts, and metric.
+/// Doubles of a warp's tile in shared memory: coefficients, rows padded against bank conflicts, metric, and twice what
+/// tells of faces: scales of lifts, and sides.
 template <class Sizes>
 struct ElementTile {
   static constexpr int row = Sizes::order == 2 ? 52 : Sizes::values, metric = tile_rows * row,
-                       doubles = metric + tile_rows * 9;
+                       at_faces = metric + tile_rows * 9, of_faces = tile_rows * Sizes::faces,
+                       doubles = at_faces + 3 * of_faces;
+};
+
+/// What a tile's elements are told of their faces.
+template <class Sizes>
+struct TileFaces {
+  double* scales;
+  std::int32_t* sides;
+
+  __device__ __forceinline__ TileFaces(double* tile, int buffer)
+      : scales(tile + ElementTile<Sizes>::at_faces + buffer * (ElementTile<Sizes>::of_faces * 3 / 2)),
+        sides(reinterpret_cast<std::int32_t*>(scales + ElementTile<Sizes>::of_faces)) {}
+  /// Copies it; row(i): of the tile's i-th element.
+  template <class Row>
+  __device__ __forceinline__ void fetch(const StraightView& tuned, int lane, const Row& row) const {
+    constexpr int each = Sizes::faces;
+#pragma unroll 1
+    for (int i = lane; i < tile_rows * each; i += 32)
+      copy_one_ahead(scales + i, tuned.scales + Size{each} * row(i / each) + i % each);
+    for (int i = 2 * lane; i < tile_rows * each; i += 64)
+      copy_one_ahead(reinterpret_cast<double*>(sides + i),  // two of an element
+                     reinterpret_cast<const double*>(tuned.sides + Size{each} * row(i / each) + i % each));
+  }
 };
 
 /// As begin_stage(), in the layout of sums. Where a term is the state itself, it is read from shared memory.
@@ -206,47 +288,60 @@ struct Sums {
   }
 };
 
-/// As add_faces(): fluxes of the next face are under way while those of this one are multiplied.
+/// Fluxes at faces of this thread's two rows. Of the lowest order several faces are on their way at a time: there is
+/// little to do meanwhile at one.
 template <class Sizes>
-__device__ __forceinline__ void add_tile_faces(const Place& at, const StraightView& tuned, const double* fragments,
-                                               const std::uint8_t* turns, const double* flux, double factor, Lid x,
-                                               Lid y, Sums<Sizes>& sums) {
-  const std::int32_t *upper = tuned.sides + Size{Sizes::faces} * x, *lower = tuned.sides + Size{Sizes::faces} * y;
-  const double *upper_scales = tuned.scales + Size{Sizes::faces} * x,
-               *lower_scales = tuned.scales + Size{Sizes::faces} * y;
-  const auto value = [&](int code, int step, int v) {
-    const int q = turns[tile_rows * (code % max_turns) + 4 * step + at.column];
-    return __ldg(flux + Size{Sizes::face_values} * (code / max_turns) + v * Sizes::face_points + q);
-  };
-  int next_upper = __ldg(upper), next_lower = __ldg(lower);
-  double a[Sizes::face_steps][variables], b[Sizes::face_steps][variables];
-#pragma unroll
-  for (int step = 0; step < Sizes::face_steps; ++step)
+struct TileFluxes {
+  static constexpr int ahead = all_faces_ahead<Sizes> ? Sizes::faces : 1;
+  const Place& at;
+  const TileFaces<Sizes>& faces;
+  const std::uint8_t* turns;
+  const double* flux;
+  double a[ahead][Sizes::face_steps][variables], b[ahead][Sizes::face_steps][variables];
+
+  __device__ __forceinline__ void fetch_step(int f, int step) {
+    const std::int32_t upper = faces.sides[Sizes::faces * at.row + f],
+                       lower = faces.sides[Sizes::faces * (at.row + 8) + f];
+    const double *x = from(upper, step), *y = from(lower, step);
 #pragma unroll
     for (int v = 0; v < variables; ++v) {
-      a[step][v] = value(next_upper, step, v);
-      b[step][v] = value(next_lower, step, v);
+      a[f % ahead][step][v] = __ldg(x + v * Sizes::face_points);
+      b[f % ahead][step][v] = __ldg(y + v * Sizes::face_points);
     }
-  next_upper = __ldg(upper + 1);
-  next_lower = __ldg(lower + 1);
-#pragma unroll 1
-  for (int f = 0; f < Sizes::faces; ++f) {
-    const double s = factor * __ldg(upper_scales + f), t = factor * __ldg(lower_scales + f);
-    const bool more = f + 1 < Sizes::faces;
-    const int ahead = f + 2 < Sizes::faces ? f + 2 : f, upper_ahead = __ldg(upper + ahead),
-              lower_ahead = __ldg(lower + ahead);
+  }
+  /// Of the first faces.
+  __device__ __forceinline__ void fetch() {
+#pragma unroll
+    for (int f = 0; f < ahead; ++f)
+#pragma unroll
+      for (int step = 0; step < Sizes::face_steps; ++step) fetch_step(f, step);
+  }
+
+ private:
+  __device__ __forceinline__ const double* from(std::int32_t side, int step) const {
+    return flux + Size{Sizes::face_values} * (side / max_turns) +
+           turns[tile_rows * (side % max_turns) + 4 * step + at.column];
+  }
+};
+
+/// As add_faces(): fluxes of the first faces are there, those of the next are under way while those of this one are
+/// multiplied.
+template <class Sizes>
+__device__ __forceinline__ void add_tile_faces(const double* fragments, double factor, TileFluxes<Sizes>& through,
+                                               Sums<Sizes>& sums) {
+  constexpr int ahead = TileFluxes<Sizes>::ahead;
+  const auto add = [&](int f, auto more) {
+    const double s = factor * through.faces.scales[Sizes::faces * through.at.row + f],
+                 t = factor * through.faces.scales[Sizes::faces * (through.at.row + 8) + f];
 #pragma unroll
     for (int step = 0; step < Sizes::face_steps; ++step) {
       double c[variables], d[variables];
 #pragma unroll
       for (int v = 0; v < variables; ++v) {
-        c[v] = s * a[step][v];
-        d[v] = t * b[step][v];
-        if (more) {
-          a[step][v] = value(next_upper, step, v);
-          b[step][v] = value(next_lower, step, v);
-        }
+        c[v] = s * through.a[f % ahead][step][v];
+        d[v] = t * through.b[f % ahead][step][v];
       }
+      if constexpr (more()) through.fetch_step(f + ahead, step);
 #pragma unroll
       for (int n = 0; n < Sizes::base_tiles; ++n) {
         const double table =
@@ -255,9 +350,12 @@ __device__ __forceinline__ void add_tile_faces(const Place& at, const StraightVi
         for (int v = 0; v < variables; ++v) add_step(sums.value[n][v], c[v], d[v], table);
       }
     }
-    next_upper = upper_ahead;
-    next_lower = lower_ahead;
-  }
+  };
+  // The last faces by themselves: where a fetch hangs on a condition, its end is waited for in every turn of the loop.
+#pragma unroll(ahead > 1 ? Sizes::faces : 1)
+  for (int f = 0; f < Sizes::faces - ahead; ++f) add(f, std::true_type());
+#pragma unroll
+  for (int f = Sizes::faces - ahead; f < Sizes::faces; ++f) add(f, std::false_type());
 }
 
 /// As add_volume(); m, n: the metric of this thread's rows.
@@ -313,11 +411,10 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
 }
 
 template <class Sizes>
-__global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementTuning<Sizes::order>::resident)
+__global__ void __launch_bounds__(ElementTuning<Sizes>::threads, ElementTuning<Sizes>::resident)
     element_kernel(Range rows, Lid tiles, PartView view, StraightView tuned, const double* u, const double* flux,
                    StageArrays stage) {
   using Tile = ElementTile<Sizes>;
-  using Cut = ElementTuning<Sizes::order>;
   extern __shared__ __align__(16) double shared[];
   __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::element_fragments);
@@ -327,19 +424,30 @@ __global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementT
   const double* fragments = shared + at.lane;
   double* states = shared + fragment_size * Sizes::element_fragments + at.warp * Tile::doubles;
   double* metric = states + Tile::metric;
-  for (Lid tile = static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp; tile < tiles;
-       tile += static_cast<Lid>(gridDim.x) * Cut::tiles) {
-    // The last tile has its last element several times.
-    const Lid first = rows.begin + tile_rows * tile, last = rows.end - 1;
-    const auto row = [&](int i) { return first + i < last ? first + i : last; };
+  // The last tile has its last element several times.
+  const Lid last = rows.end - 1, at_once = static_cast<Lid>(blockDim.x) / 32,
+            step_of_tiles = static_cast<Lid>(gridDim.x) * at_once;
+  const auto rows_of = [&](Lid tile) {
+    const Lid first = rows.begin + tile_rows * tile;
+    return [first, last](int i) { return first + i < last ? first + i : last; };
+  };
+  Lid tile = static_cast<Lid>(blockIdx.x) * at_once + at.warp;
+  if (tile < tiles) TileFaces<Sizes>(states, 0).fetch(tuned, at.lane, rows_of(tile));
+  for (int buffer = 0; tile < tiles; tile += step_of_tiles, buffer = 1 - buffer) {
+    const auto row = rows_of(tile);
+    wait_for_copies();
     __syncwarp();
-    for (int i = at.lane; i < tile_rows * Sizes::values / 2; i += 32) {
-      const int r = i / (Sizes::values / 2), c = 2 * (i % (Sizes::values / 2));
-      copy_ahead(states + r * Tile::row + c, u + Size{Sizes::values} * row(r) + c);
-    }
+    copy_rows_ahead<Sizes::values / 2, tile_rows, Tile::row, 1>(
+        states, at.lane, [&](int i) { return u + Size{Sizes::values} * row(i); });
+#pragma unroll 1
     for (int i = at.lane; i < tile_rows * 9; i += 32)
-      metric[i] = stage.factor * __ldg(view.metric + Size{9} * row(i / 9) + i % 9);
+      copy_one_ahead(metric + i, view.metric + Size{9} * row(i / 9) + i % 9);
+    if (tile + step_of_tiles < tiles)
+      TileFaces<Sizes>(states, 1 - buffer).fetch(tuned, at.lane, rows_of(tile + step_of_tiles));
     const Lid x = row(at.row), y = row(at.row + 8);
+    const TileFaces<Sizes> faces(states, buffer);
+    TileFluxes<Sizes> through{at, faces, turns, flux, {}, {}};
+    through.fetch();
     Sums<Sizes> sums = {};
     const double* upper = states + at.row * Tile::row;
     const double* lower = upper + 8 * Tile::row;
@@ -359,7 +467,10 @@ __global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementT
     if (stage.source != nullptr)
       sums.add(at.column, stage.factor, false, stage.source + Size{Sizes::values} * x,
                stage.source + Size{Sizes::values} * y);
-    add_tile_faces<Sizes>(at, tuned, fragments, turns, flux, stage.factor, x, y, sums);
+#pragma unroll 1
+    for (int i = at.lane; i < tile_rows * 9; i += 32) metric[i] *= stage.factor;
+    __syncwarp();
+    add_tile_faces<Sizes>(fragments, stage.factor, through, sums);
     add_tile_volume<Sizes>(at, view, fragments, upper, lower, metric + 9 * at.row, metric + 9 * (at.row + 8), x, y,
                            sums);
     sums.store(at.column, stage, x, y);
@@ -369,10 +480,12 @@ __global__ void __launch_bounds__(ElementTuning<Sizes::order>::threads, ElementT
 template <int P>
 void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const StraightView& tuned, const double* u,
                     double* flux) {
-  const auto doubles = static_cast<std::size_t>(tuned.traces * FaceSizes<P>::trace_fragments * fragment_size);
+  const int tables = tuned.traces * FaceSizes<P>::trace_fragments * fragment_size;
+  constexpr int of_each = InviscidFaceTile<P>::doubles;
+  const int at_once = tiles_with_room(stream, tables, of_each, FaceTuning<P>::tiles);
   const auto go = [&](auto kernel) {
-    launch<FaceTuning<P>>(stream, kernel, tiles.size(), FaceTuning<P>::tiles, doubles, tiles, tuned, view.normals,
-                          view.gas, u, flux);
+    launch<FaceTuning<P>>(stream, kernel, tiles.size(), at_once, static_cast<std::size_t>(tables + at_once * of_each),
+                          tiles, tuned, view.normals, view.gas, u, flux);
   };
   if (view.flux == FluxKind::llf)
     go(face_kernel<P, FluxKind::llf>);
@@ -385,10 +498,12 @@ void compute_fluxes(Stream& stream, Range tiles, const PartView& view, const Str
 template <class Sizes>
 void advance_elements(Stream& stream, Range rows, const PartView& view, const StraightView& tuned, const double* u,
                       const double* flux, const StageArrays& stage) {
-  using Cut = ElementTuning<Sizes::order>;
-  constexpr std::size_t doubles = Sizes::element_fragments * fragment_size + Cut::tiles * ElementTile<Sizes>::doubles;
+  using Cut = ElementTuning<Sizes>;
+  constexpr int tables = Sizes::element_fragments * fragment_size, of_each = ElementTile<Sizes>::doubles;
+  const int at_once = tiles_with_room(stream, tables, of_each, Cut::tiles);
   const Lid tiles = (rows.size() + tile_rows - 1) / tile_rows;
-  launch<Cut>(stream, element_kernel<Sizes>, tiles, Cut::tiles, doubles, rows, tiles, view, tuned, u, flux, stage);
+  launch<Cut>(stream, element_kernel<Sizes>, tiles, at_once, static_cast<std::size_t>(tables + at_once * of_each), rows,
+              tiles, view, tuned, u, flux, stage);
 }
 
 }  // namespace tutti::compressible::straight

@@ -74,29 +74,20 @@ struct SlopeTile {
   /// States, jumps and sides.
   __device__ __forceinline__ void fetch(const double* u, const FaceArrays& at_faces, const StraightView& tuned,
                                         Lid first, Lid last, const Codes& known, int buffer) const {
-    constexpr int pairs = Sizes::values / 2, face_pairs = Sizes::face_values / 2;
-    static_assert(sides * face_pairs % threads == 0);
-    for (int i = thread; i < tile_rows * pairs; i += threads) {
-      const int r = i / pairs, c = 2 * (i % pairs);
-      copy_ahead(memory + r * row + c, u + Size{Sizes::values} * std::min(first + r, last) + c);
-    }
+    constexpr int unrolled = Sizes::order == 3 ? 1 : 8;  // registers are scarce
+    copy_rows_ahead<Sizes::values / 2, tile_rows, row, warps, unrolled>(
+        memory, thread, [&](int i) { return u + Size{Sizes::values} * std::min(first + i, last); });
     for (int i = thread; i < sides; i += threads)
       copy_one_ahead(scales(buffer) + i, tuned.scales + side_at(i, first, last));
     if (thread < 32)
 #pragma unroll
       for (int k = 0; k < codes_each; ++k) codes(buffer)[32 * k + thread] = known[k];
-#pragma unroll(warps == 1 ? 1 : 4)
-    for (int i = thread; i < sides * face_pairs; i += threads) {
-      const int side = i / face_pairs, c = 2 * (i % face_pairs);
-      std::int32_t code = __shfl_sync(~0U, known[0], side % 32);
 #pragma unroll
-      for (int k = 1; k < codes_each; ++k) {
-        const std::int32_t other = __shfl_sync(~0U, known[k], side % 32);
-        if (side / 32 == k) code = other;
-      }
-      copy_ahead(memory + of_jumps + side * jump_row + c,
-                 at_faces.jump + Size{Sizes::face_values} * (code / max_turns) + c);
-    }
+    for (int k = 0; k < codes_each; ++k)
+      copy_rows_ahead<Sizes::face_values / 2, 32, jump_row, warps, unrolled>(
+          memory + of_jumps + 32 * k * jump_row, thread, [&](int i) {
+            return at_faces.jump + Size{Sizes::face_values} * (__shfl_sync(~0U, known[k], i) / max_turns);
+          });
   }
 };
 
@@ -237,40 +228,43 @@ struct TileSums {
   }
 };
 
-/// As begin_stage() and add_faces(), of the functions of column tile `n`: fluxes of the next face are under way while
-/// those of this one are multiplied.
+/// As begin_stage() and add_faces(), of the functions of column tile `n`: fluxes of several faces are on their way at a
+/// time, as there is little to do meanwhile at one.
 template <class Sizes>
 __device__ __forceinline__ void begin_with_faces(const Place& at, const SlopeTile<Sizes>& here, const double* fragments,
                                                  const std::uint8_t* turns, int buffer, const double* flux,
                                                  const StageArrays& stage, const Pair& rows, int n,
                                                  TileSums<Sizes>& sums) {
-  double x[Sizes::face_steps][variables][2], scale[2];
+  constexpr int ahead = Sizes::order == 3 ? 3 : Sizes::faces;
+  double x[ahead][Sizes::face_steps][variables][2];
   const auto fetch = [&](int f) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int side = tile_rows * f + at.row + 8 * half, code = here.codes(buffer)[side];
-      scale[half] = stage.factor * here.scales(buffer)[side];
+      const int code = here.codes(buffer)[tile_rows * f + at.row + 8 * half];
       const double* from = flux + Size{Sizes::face_values} * (code / max_turns);
 #pragma unroll
       for (int step = 0; step < Sizes::face_steps; ++step) {
         const int q = turns[tile_rows * (code % max_turns) + 4 * step + at.column];
 #pragma unroll
-        for (int v = 0; v < variables; ++v) x[step][v][half] = __ldg(from + v * Sizes::face_points + q);
+        for (int v = 0; v < variables; ++v) x[f % ahead][step][v][half] = __ldg(from + v * Sizes::face_points + q);
       }
     }
   };
+#pragma unroll
+  for (int f = 0; f < ahead; ++f) fetch(f);
   sums.begin(stage, rows);
-  fetch(0);
-#pragma unroll 1
+#pragma unroll
   for (int f = 0; f < Sizes::faces; ++f) {
     double y[Sizes::face_steps][variables][2];
 #pragma unroll
-    for (int step = 0; step < Sizes::face_steps; ++step)
+    for (int half = 0; half < 2; ++half) {
+      const double scale = stage.factor * here.scales(buffer)[tile_rows * f + at.row + 8 * half];
 #pragma unroll
-      for (int v = 0; v < variables; ++v)
+      for (int step = 0; step < Sizes::face_steps; ++step)
 #pragma unroll
-        for (int half = 0; half < 2; ++half) y[step][v][half] = scale[half] * x[step][v][half];
-    if (f + 1 < Sizes::faces) fetch(f + 1);
+        for (int v = 0; v < variables; ++v) y[step][v][half] = scale * x[f % ahead][step][v][half];
+    }
+    if (f + ahead < Sizes::faces) fetch(f + ahead);
 #pragma unroll
     for (int step = 0; step < Sizes::face_steps; ++step) {
       const double table =
@@ -364,11 +358,8 @@ template <class Sizes>
 void advance_by_slopes(Stream& stream, Range elements, const PartView& view, const StraightView& tuned, const double* u,
                        const FaceArrays& at_faces, const StageArrays& stage) {
   using Cut = SlopeTuning<Sizes::order>;
-  int memory = 0;
-  TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.device().index()));
   constexpr int tables = Sizes::viscous_element_fragments * fragment_size, each = SlopeTile<Sizes>::doubles;
-  const int room = (memory - static_cast<int>(sizeof(Turns))) / static_cast<int>(sizeof(double)) - tables,
-            at_once = std::clamp(room / each, 1, Cut::tiles);  // one fits: has_room_for_tuned_kernels()
+  const int at_once = tiles_with_room(stream, tables, each, Cut::tiles);
   const Lid tiles = (elements.size() + tile_rows - 1) / tile_rows;
   launch<Cut>(stream, slope_element_kernel<Sizes>, tiles, at_once, static_cast<std::size_t>(tables + at_once * each),
               elements, tiles, view, tuned, u, at_faces, stage);

@@ -40,24 +40,11 @@ struct FaceTile {
 
   static __device__ __forceinline__ double read(const double* from) { return buffers > 0 ? *from : __ldg(from); }
 
-  /// The face and element of row `lane`.
-  struct Side {
-    Lid face, element;
-  };
-  static __device__ __forceinline__ Side side_of(const Place& at, const StraightView& tuned, Lid tile) {
-    const StraightFace& face = tuned.faces[Size{tile_rows} * tile + at.lane % tile_rows];
-    return {__ldg(&face.face), at.lane < tile_rows ? __ldg(&face.left) : __ldg(&face.right)};
-  }
   __device__ __forceinline__ void fetch_rows(const Place& at, const double* u, Lid element, int buffer) const {
-    constexpr int pairs = Sizes::values / 2;
-    // Unrolled, the places of all copies take registers.
-#pragma unroll 1
-    for (int k = at.lane; k < sides * pairs; k += 32) {
-      const int side = k / pairs, c = 2 * (k % pairs);
-      copy_ahead(rows(buffer) + side * row + c, u + Size{Sizes::values} * __shfl_sync(~0U, element, side) + c);
-    }
+    copy_rows_ahead<Sizes::values / 2, sides, row, 1>(
+        rows(buffer), at.lane, [&](int i) { return u + Size{Sizes::values} * __shfl_sync(~0U, element, i); });
   }
-  __device__ __forceinline__ void fetch_geometry(const Place& at, const PartView& view, const Side& of) const {
+  __device__ __forceinline__ void fetch_geometry(const Place& at, const PartView& view, const SideOfLane& of) const {
     const double* from = view.metric + Size{9} * of.element;
 #pragma unroll
     for (int i = 0; i < 9; ++i) copy_one_ahead(metric(at.lane) + i, from + i);
@@ -153,14 +140,14 @@ __global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuni
   Lid tile = tiles.begin + static_cast<Lid>(blockIdx.x) * Cut::tiles + at.warp;
   if (tile >= tiles.end) return;
   // Behind the last tile, that is fetched once more.
-  const auto side_of = [&](Lid t) { return Tile::side_of(at, tuned, t < tiles.end ? t : tile); };
-  typename Tile::Side of = side_of(tile);
+  const auto side_of = [&](Lid t) { return SideOfLane(tuned, t < tiles.end ? t : tile, at.lane); };
+  SideOfLane of = side_of(tile);
   if (Tile::buffers > 0) here.fetch_rows(at, u, of.element, 0);
-  typename Tile::Side next = side_of(tile + step_of_tiles);
+  SideOfLane next = side_of(tile + step_of_tiles);
   int buffer = 0;
   for (; tile < tiles.end; tile += step_of_tiles) {
     const TileSides codes = TileSides::of(__ldg(tuned.tables + tile));
-    const typename Tile::Side behind_next = side_of(tile + 2 * step_of_tiles);
+    const SideOfLane behind_next = side_of(tile + 2 * step_of_tiles);
     const OwnPoints points{own + tile_rows * codes.turn, at};
     const Lid faces[2] = {__shfl_sync(~0U, of.face, at.row), __shfl_sync(~0U, of.face, at.row + 8)};
     if (Tile::buffers > 0) {
@@ -358,34 +345,46 @@ __device__ __forceinline__ void tile_gradient(const PartView& view, const double
   }
 }
 
-/// As add_faces() and lift_jumps() of one variable.
+/// As add_faces() and lift_jumps() of one variable: what is at the next face is under way while this one is worked on.
 template <class Sizes>
 __device__ __forceinline__ void add_viscous_tile_faces(const Place& at, int v, const PartView& view,
                                                        const StraightView& tuned, const double* fragments,
                                                        const std::uint8_t* turns, const FaceArrays& at_faces,
                                                        double factor, const Pair& rows, Coefficients<Sizes>& sums,
                                                        Coefficients<Sizes> (&g)[3]) {
-  int codes[2] = {__ldg(tuned.sides + Size{Sizes::faces} * rows.upper),
-                  __ldg(tuned.sides + Size{Sizes::faces} * rows.lower)};
-#pragma unroll 1
-  for (int f = 0; f < Sizes::faces; ++f) {
-    double flux[Sizes::face_steps][2], jump[Sizes::face_steps][2], normal[2][3];
+  int codes[2];
+  double flux[Sizes::face_steps][2], jump[Sizes::face_steps][2], normal[2][3], scale[2];
+  const auto side_of = [&](int f, int half) { return Size{Sizes::faces} * rows[half] + f; };
+  const auto fetch = [&](int f) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const Size side = Size{Sizes::faces} * rows[half] + f;
       const int code = codes[half];
-      const double scale = __ldg(tuned.scales + side);
-      codes[half] = __ldg(tuned.sides + side + (f + 1 < Sizes::faces ? 1 : 0));
+      scale[half] = __ldg(tuned.scales + side_of(f, half));
       const Size first = Size{Sizes::face_values} * (code / max_turns) + v * Sizes::face_points;
 #pragma unroll
       for (int step = 0; step < Sizes::face_steps; ++step) {
         const int q = turns[tile_rows * (code % max_turns) + 4 * step + at.column];
-        flux[step][half] = factor * scale * __ldg(at_faces.flux + first + q);
-        jump[step][half] = std::fabs(scale) * __ldg(at_faces.jump + first + q);
+        flux[step][half] = __ldg(at_faces.flux + first + q);
+        jump[step][half] = __ldg(at_faces.jump + first + q);
       }
 #pragma unroll
       for (int d = 0; d < 3; ++d) normal[half][d] = __ldg(view.normals + Size{3} * (code / max_turns) + d);
+      codes[half] = __ldg(tuned.sides + side_of(f + 1 < Sizes::faces ? f + 1 : f, half));
     }
+  };
+  const auto add = [&](int f, auto more) {
+    double through[Sizes::face_steps][2], half_jump[Sizes::face_steps][2], along[2][3];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int step = 0; step < Sizes::face_steps; ++step) {
+        through[step][half] = factor * scale[half] * flux[step][half];
+        half_jump[step][half] = std::fabs(scale[half]) * jump[step][half];
+      }
+#pragma unroll
+      for (int d = 0; d < 3; ++d) along[half][d] = normal[half][d];
+    }
+    if constexpr (more()) fetch(f + 1);
     Coefficients<Sizes> lifted = {};
 #pragma unroll
     for (int step = 0; step < Sizes::face_steps; ++step)
@@ -393,16 +392,23 @@ __device__ __forceinline__ void add_viscous_tile_faces(const Place& at, int v, c
       for (int n = 0; n < Sizes::base_tiles; ++n) {
         const double table =
             fragments[fragment_size * (Sizes::of_lift + (f * Sizes::face_steps + step) * Sizes::base_tiles + n)];
-        add_step(sums.value[n], flux[step][0], flux[step][1], table);
-        add_step(lifted.value[n], jump[step][0], jump[step][1], table);
+        add_step(sums.value[n], through[step][0], through[step][1], table);
+        add_step(lifted.value[n], half_jump[step][0], half_jump[step][1], table);
       }
 #pragma unroll
     for (int n = 0; n < Sizes::base_tiles; ++n)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int d = 0; d < 3; ++d) g[d].value[n][i] = std::fma(normal[i / 2][d], lifted.value[n][i], g[d].value[n][i]);
-  }
+        for (int d = 0; d < 3; ++d) g[d].value[n][i] = std::fma(along[i / 2][d], lifted.value[n][i], g[d].value[n][i]);
+  };
+#pragma unroll
+  for (int half = 0; half < 2; ++half) codes[half] = __ldg(tuned.sides + side_of(0, half));
+  fetch(0);
+  // The last by itself: see add_tile_faces().
+#pragma unroll 1
+  for (int f = 0; f + 1 < Sizes::faces; ++f) add(f, std::true_type());
+  add(Sizes::faces - 1, std::false_type());
 }
 
 /// As add_viscous_volume() of one variable.

@@ -37,6 +37,24 @@ __device__ __forceinline__ void copy_one_ahead(double* shared, const double* glo
                "l"(global)
                : "memory");
 }
+/// Rows of `pairs` pairs of numbers, `stride` apart in shared memory: row(i) is the i-th of `rows`, which all threads
+/// of a warp ask for; `thread` is one of `warps` warps. A lane has the same pair of each row, so that places take few
+/// instructions and registers; `unrolled`: so many copies at a time, whose places take more.
+template <int pairs, int rows, int stride, int warps, int unrolled = 8, class Row>
+__device__ __forceinline__ void copy_rows_ahead(double* shared, int thread, const Row& row) {
+  static_assert(pairs <= 64);
+  constexpr int at_once = pairs < 32 ? 32 / pairs : 1;
+  const int lane = thread % 32, mine = pairs < 32 ? lane / pairs : 0, c = 2 * (lane - mine * pairs);
+#pragma unroll unrolled
+  for (int first = at_once * (thread / 32); first < rows; first += at_once * warps) {
+    const int i = first + mine;
+    const double* from = row(i % rows) + c;
+    if (pairs < 32 && (mine >= at_once || i >= rows)) continue;
+    double* to = shared + stride * i + c;
+    copy_ahead(to, from);
+    if (pairs > 32 && lane + 32 < pairs) copy_ahead(to + 64, from + 64);
+  }
+}
 /// Copies come in groups, in the order of their ends.
 __device__ __forceinline__ void end_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");
