@@ -246,7 +246,12 @@ class Forms(SystemTest):
         case = self.write("case.toml", FORMS.format(order=3, form="recomputed"))
         plans = [tutti("-v", "plan", case, "--devices", "fake:1", *sets(numerics__form=form)) for form in ("auto", "recomputed")]
         taken = [int(re.search(r"memory: part 0 takes (\d+) bytes", plan.out)[1]) for plan in plans]
+        self.assertRegex(plans[0].out, r'elements have tables of their own: all tables take [\d.]+ [KM]iB, with numerics.form = "recomputed" ')
+        self.assertNotIn("recomputed", plans[1].out)
         self.assertLess(taken[1], taken[0] / 3)
+        result = tutti("run", case, "-o", self.folder / "small", "--devices", "fake:1", "--fake-memory", str(taken[0] // 2),
+                       *sets(numerics__form="auto"))
+        self.assert_error(result, 3, r'more devices, residency\.policy = "auto", numerics\.form = "recomputed" or a smaller')
         summary = self.run_case(case.read_text(encoding="utf-8"), "--devices", "fake:1", "--fake-memory", str(taken[0] // 2))
         self.assertNotIn("residency", summary["parts"][0])
 

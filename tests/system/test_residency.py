@@ -91,7 +91,7 @@ class Residency(SystemTest):
 
     def test_what_copies_has_the_same_bits(self):
         checksum = self.whole(CASE)["checksum"]
-        self.refused(CASE, 3, "not enough for 10,368 cells")
+        self.refused(CASE, 3, "not enough for 10,368 cells", r'; use more devices, residency\.policy = "auto" or a smaller mesh')
         for policy in ["streamed", "overlaid", "managed", "auto"]:
             with self.subTest(policy=policy):
                 summary = self.run_case(CASE, "--devices", "fake:1", "--fake-memory", SMALL, *keys(policy))

@@ -48,6 +48,15 @@ class Inputs(SystemTest):
                 self.refused("run", path, "-o", self.folder / "r", ranks=ranks)
             self.refused("plan", path)
 
+    def test_cases_of_folders(self):
+        (self.folder / "box").mkdir()
+        self.write("box/case.toml", box_case(n=2))
+        for ranks in (None, 2):
+            result = tutti("plan", self.folder / "box", "--devices", "cpu", ranks=ranks)
+            self.assertEqual(result.code, 0, result.err)
+        result = tutti("run", self.folder, "-o", self.folder / "r", timeout=SECONDS)
+        self.assert_error(result, IO, "case.toml: cannot open the case file: No such file")
+
     def test_cases_without_end(self):
         long = self.folder / "long.toml"
         long.touch()

@@ -92,6 +92,24 @@ std::vector<std::string> device_kinds(const Comm& comm, const DeviceSet& devices
   return kinds;
 }
 
+namespace {
+
+/// What may be done where the devices are full. Collective.
+std::string advise(const ModelSetup& setup, const Domain& domain, const Sharing& sharing) {
+  const auto is_gpu = [](const auto& device) { return !device->is_host(); };
+  const bool gpus =
+      setup.comm.max(std::any_of(setup.devices.devices.begin(), setup.devices.devices.end(), is_gpu) ? 1.0 : 0.0) > 0;
+  std::string advice = "use more devices";
+  const auto add = [&](const std::vector<std::string>& keys) {
+    for (const std::string& key : keys) advice += ", " + key;
+  };
+  if (sharing.memory && gpus) add(sharing.memory->advice_for_gpus);
+  if (sharing.memory) add(sharing.memory->advice);
+  return advice + " or " + domain.words().smaller;
+}
+
+}  // namespace
+
 void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing) {
   const Comm& comm = setup.comm;
   const PartPlaces places = place_parts(comm, setup.devices);
@@ -102,6 +120,7 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
   const StoredPartition* stored = setup.stored;
   if (stored != nullptr && stored->devices != device_kinds(comm, setup.devices)) stored = nullptr;
 
+  domain.advice = advise(setup, domain, sharing);
   PartTargets targets;
   RowsToPlace place;
   double row_length = 0;
@@ -114,8 +133,7 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
   // What still does not fit after so many times is left to the allocation, which names the array.
   for (int k = 0; k == 0 || (k <= 5 && too_large()); ++k) {
     domain.load(setup);
-    place = {domain.rows, domain.words().rows, domain.words().smaller,
-             !sharing.memory || sharing.memory->refuse_too_large};
+    place = {domain.rows, domain.words().rows, domain.advice, !sharing.memory || sharing.memory->refuse_too_large};
     // Without what is held elsewhere, the estimate of the rest is coarser.
     if (sharing.memory && sharing.memory->held) place.far_too_few = 0.4;
     setup.phases.begin("weights");

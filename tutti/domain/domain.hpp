@@ -68,7 +68,8 @@ class Domain {
   BalanceSummary balance;
   std::vector<IndexMap> maps;
   std::vector<PartStreams> streams;
-  Routing routing;  ///< of devices.transport
+  Routing routing;     ///< of devices.transport
+  std::string advice;  ///< where the devices are full: "use more devices, ..."
 
   std::size_t mine() const { return streams.size(); }
   int part(std::size_t p) const { return first_part + static_cast<int>(p); }
@@ -146,6 +147,8 @@ struct MemoryModel {
   std::function<std::vector<Size>(const Comm& comm, const Domain& domain)> parts;
   /// Rows that all devices together cannot hold are Error(resource); false: parts are as large as they come.
   bool refuse_too_large = true;
+  /// Keys of the case that would make room, as messages name them: on any device, and on GPUs.
+  std::vector<std::string> advice = {}, advice_for_gpus = {};
 };
 
 /// What decides how large each part is.

@@ -25,6 +25,9 @@ inline bool all_resident(const Case& options) {
   return options.text("residency.policy") == "resident";
 }
 
+/// The key that lets arrays be elsewhere, as messages name it.
+inline constexpr const char* policy_advice = "residency.policy = \"auto\"";
+
 /// Of an array whose rows stand for `rows_a_unit` rows of the mesh each; a row of the mesh. On a CPU: `as_doubles`.
 HeldBytes held_bytes(const ResidencyOptions& options, bool on_host, int width, int rows_a_unit, double as_doubles);
 

@@ -24,11 +24,10 @@ std::vector<std::string> names_of_parts(const Comm& comm, const DeviceSet& devic
 }
 
 [[noreturn]] void refuse(const RowsToPlace& place, double needed, Size available, std::size_t parts) {
-  fail(ErrorKind::resource,
-       "memory: not enough for {} {}: they need about {}, {} device{} {} left; use more devices or {}",
+  fail(ErrorKind::resource, "memory: not enough for {} {}: they need about {}, {} device{} {} left; {}",
        format_count(place.rows), place.name, format_bytes(needed),
        parts == 1 ? std::string("the") : "all " + std::to_string(parts), parts == 1 ? " has" : "s together have",
-       format_bytes(static_cast<double>(available)), place.smaller);
+       format_bytes(static_cast<double>(available)), place.advice);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tutti/base/mpi/comm.hpp"
@@ -24,7 +25,7 @@ struct PartTargets {
 struct RowsToPlace {
   Gid rows = 0;
   const char* name = "cells";
-  const char* smaller = "a smaller mesh";
+  std::string advice = "use more devices or a smaller mesh";
   bool refuse_too_large = true;  ///< false: parts are as large as they come
   /// Where the estimate has room for a smaller part of all rows than this, they are not even cut and counted.
   double far_too_few = 0.7;

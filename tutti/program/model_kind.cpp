@@ -1,6 +1,7 @@
 #include "tutti/program/model_kind.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tutti/io/case/core_keys.hpp"
 
@@ -32,12 +33,16 @@ CaseSchema schema_of(const ModelKinds& models, const std::string& name) {
   return schema;
 }
 
-Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets,
+Case load_case(const Comm& comm, const std::string& file, const std::vector<std::string>& sets,
                const ModelKinds& models) {
-  std::string text;
+  std::string path = file, text;
   comm.together([&] {
-    if (comm.is_root()) text = read_text_file(path);
+    if (!comm.is_root()) return;
+    std::error_code unknown;
+    if (std::filesystem::is_directory(path, unknown)) path = (std::filesystem::path(path) / "case.toml").string();
+    text = read_text_file(path);
   });
+  comm.broadcast(path);
   comm.broadcast(text);
   Case options;
   comm.together([&] {

@@ -65,9 +65,9 @@ const ModelKind& kind_of(const Case& options, const ModelKinds& models);
 std::vector<std::string> model_names(const ModelKinds& models);
 /// The core's keys and those of one of the models.
 CaseSchema schema_of(const ModelKinds& models, const std::string& name);
-/// The case file of `path`: read by rank 0, checked against the keys of its model by all. `sets` are the command line's
-/// "a.b=value". Collective. Errors: as read_case.
-Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets,
+/// A case file, of a folder its case.toml: read by rank 0, checked against the keys of its model by all. `sets` are the
+/// command line's "a.b=value". Collective. Errors: as read_case.
+Case load_case(const Comm& comm, const std::string& file, const std::vector<std::string>& sets,
                const ModelKinds& models);
 /// The model that the case names, set up and ready to run. Collective.
 std::unique_ptr<Model> create_model(const ModelSetup& setup, const ModelKinds& models);

@@ -192,8 +192,7 @@ void plan(const Comm& comm, const PlanArguments& arguments, const ModelKinds& mo
        step.solves ? "per iteration of the solver" : fmt::format("per step, {} in all", all), totals.messages,
        step.bytes_between_parts ? fmt::format("a step between ranks, {} between parts", bytes)
                                 : fmt::format("and {} per step between ranks", bytes));
-  if (!totals.fits)
-    warn("the devices are full: the run would stop with exit code 3; use more devices or {}", domain->words().smaller);
+  if (!totals.fits) warn("the devices are full: the run would stop with exit code 3; {}", domain->advice);
 }
 
 }  // namespace
@@ -203,7 +202,9 @@ CLI::App* add_plan_command(CLI::App& program, Action& action, const ModelKinds& 
   auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command =
       program.add_subcommand("plan", "estimate memory, time step, speed and messages without running the case");
-  command->add_option("case", arguments->file, "case file (TOML)")->required()->type_name("CASE");
+  command->add_option("case", arguments->file, "case file (TOML), or a folder with a case.toml")
+      ->required()
+      ->type_name("CASE");
   command->add_option("--set", arguments->sets, "change a key of the case, e.g. --set mesh.h=2; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);

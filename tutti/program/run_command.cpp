@@ -229,7 +229,9 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
   auto arguments = std::make_shared<RunArguments>();
   arguments->program = program.get_name();
   CLI::App* command = program.add_subcommand("run", "run a case on all processors and write results");
-  command->add_option("case", arguments->file, "case file (TOML); not needed with --restart")->type_name("CASE");
+  command
+      ->add_option("case", arguments->file, "case file (TOML), or a folder with a case.toml; not needed with --restart")
+      ->type_name("CASE");
   command
       ->add_option("-o,--output", arguments->output,
                    "folder for the results, created if missing (with --restart: the folder of that run)")

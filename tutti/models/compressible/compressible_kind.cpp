@@ -26,6 +26,8 @@ PlannedStep plan_step(const ModelSetup& setup) {
   step.lines.push_back(
       fmt::format("{} values per element, {} of them a variable", variables * flow.bases(), flow.bases()));
   step.lines.push_back(flow.tuned ? tuned_line : "kernels: portable, with the same bits on CPUs and GPUs");
+  const std::string forms = compare_forms(setup.comm, flow, dynamic_cast<const ElementDomain&>(model.domain()));
+  if (!forms.empty()) step.lines.push_back(forms);
   return step;
 }
 

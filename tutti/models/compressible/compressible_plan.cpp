@@ -1,7 +1,9 @@
 #include "tutti/models/compressible/compressible_plan.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <set>
+#include <array>
 
 #include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/compressible_rate.hpp"
@@ -134,6 +136,29 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   return arrays;
 }
 
+std::string compare_forms(const Comm& comm, const CompressibleCase& flow, const ElementDomain& domain) {
+  if (flow.stored || flow.recomputed) return {};
+  std::array<std::int64_t, 3> counts =
+      {};  // elements with tables of their own; bytes of all tables: theirs, recomputed
+  for (std::size_t p = 0; p < domain.mine(); ++p) {
+    OperatorOptions options = operator_options(flow, false);
+    const OperatorSizes tables = count_operators(domain.meshes[p], domain.maps[p], options);
+    options.recomputed = true;
+    const OperatorSizes matrices = count_operators(domain.meshes[p], domain.maps[p], options);
+    counts[0] += tables.own_volumes;
+    counts[1] += 8 * tables.tables;
+    counts[2] += 8 * matrices.tables;
+  }
+  comm.sum(counts);
+  if (counts[0] == 0) return {};
+  return fmt::format(
+      "{} elements have tables of their own: all tables take {}, with numerics.form = \"recomputed\" {} (results "
+      "differ by "
+      "rounding)",
+      format_count(counts[0]), format_bytes(static_cast<double>(counts[1])),
+      format_bytes(static_cast<double>(counts[2])));
+}
+
 Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threads& threads) {
   const Size state = state_bytes(flow);
   const ElementNeeds own = element_needs(options, flow);
@@ -145,6 +170,8 @@ Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threa
   MemoryModel memory;
   memory.row = [=](Device&, double) { return static_cast<double>(state) + own.faces + 300 + large + others; };
   const bool may_move = large > 0 && flow.held.policy != Policy::resident;
+  if (large > 0 && !may_move) memory.advice_for_gpus = {policy_advice};
+  if (large > 0 && !flow.recomputed) memory.advice = {"numerics.form = \"recomputed\""};
   memory.ghost = static_cast<double>(state) + 200 + others + (may_move ? 0 : sides);
   if (may_move)
     memory.held = [held = flow.held, width = own.rows, large](Device& device, double) {

@@ -1,6 +1,7 @@
 // What compressible flow takes of a device, before anything is allocated.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tutti/domain/element_domain.hpp"
@@ -18,6 +19,9 @@ bool keeps_apart(const CompressibleCase& flow, const ElementDomain& domain, std:
 /// They, in `room` bytes: of elements, then of faces.
 std::vector<std::pair<std::string, HeldPlan>> plan_held_tables(const CompressibleCase& flow,
                                                                const ElementDomain& domain, std::size_t p, Size room);
+/// What the tables of all parts take, and what they would take with numerics.form = "recomputed". Empty where no
+/// element has tables of its own. All ranks call it.
+std::string compare_forms(const Comm& comm, const CompressibleCase& flow, const ElementDomain& domain);
 /// Of FlowPart::rotation, which is made when results are written first.
 inline Size rotation_bytes(Size elements) {
   return 32 * elements;

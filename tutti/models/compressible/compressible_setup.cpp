@@ -115,6 +115,10 @@ void CompressibleFlow::hold_tables() {
       for (const Residency* array : part.held()) captured_ = captured_ && array->can_be_captured();
     }
   });
+  if (comm_.max(lines.empty() ? 0.0 : 1.0) > 0) {
+    const std::string forms = compare_forms(comm_, flow_, domain_);
+    if (comm_.is_root()) lines += forms;
+  }
   say_what_is_held(comm_, lines);
 }
 

@@ -69,12 +69,16 @@ MemoryModel diffusion_memory(const Case& options) {
   MemoryModel memory;
   memory.row = [&options](Device& device, double entries) { return row_bytes(options, device.is_host(), entries); };
   memory.ghost = 8 * copies(time_method(options));
-  if (!all_resident(options))
+  if (all_resident(options)) {
+    if (row_precision(options) == Precision::full && options.text("numerics.flux") != "monotone")
+      memory.advice_for_gpus = {policy_advice};
+  } else {
     memory.held = [&options](Device& device, double entries) {
       const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
       const double as_doubles = coefficient * std::min<double>(max_row_entries, entries + 0.3);
       return held_bytes(coefficient_options(options), device.is_host(), held_width, tile_rows, as_doubles);
     };
+  }
   memory.parts = [&options](const Comm&, const Domain& of) {
     const auto& domain = dynamic_cast<const TetDomain&>(of);
     const DiffusionPhysics physics(options, domain.region_names, domain.boundary_names, domain.region_tags,

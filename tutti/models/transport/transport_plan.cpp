@@ -80,6 +80,8 @@ Sharing transport_sharing(const TransportCase& transport, Threads& threads) {
       return held_bytes(transport.held, device.is_host(), weights_width(transport), held_nodes,
                         8.0 * transport.operators() * (transport.basis.size - 1));
     };
+  else
+    memory.advice_for_gpus = {policy_advice};
   memory.ghost = static_cast<double>(values);
   memory.parts = [transport](const Comm& comm, const Domain& of) {
     const auto& domain = dynamic_cast<const NodeDomain&>(of);
