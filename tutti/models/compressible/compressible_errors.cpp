@@ -18,8 +18,8 @@ void CompressibleFlow::each_error(double time, const Add& add) {
       const std::vector<double> u = coefficients(p);
       const Samples samples(domain_.meshes[p], domain_.maps[p].owned_rows(), flow_.order, flow_.stored, true);
       std::vector<double> exact;
-      samples.in_order([&](Lid e, double volume, std::span<const Vec3> at, std::span<const double> shares,
-                           std::span<const double> basis) {
+      samples.in_order(*devices_.threads, [&](Lid e, double volume, std::span<const Vec3> at,
+                                              std::span<const double> shares, std::span<const double> basis) {
         exact.resize(at.size());
         flow_.exact_rho->evaluate(at, time, exact);
         const double* rho = u.data() + static_cast<std::size_t>(e) * variables * bases;
@@ -62,12 +62,16 @@ double CompressibleFlow::free_stream_error() {
   // Of the mean state's density and pressure, across all faces at once.
   double volume = 0, mass = total(0);
   ExactSum volumes;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    for (Lid e = 0; e < domain_.maps[p].owned; ++e) {
-      const ElementBasis basis(ElementMap(domain_.meshes[p].types[e], domain_.meshes[p].element_nodes(e)), 0,
-                               flow_.stored);
-      volumes.add(basis.volume());
-    }
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const LocalElementMesh& mesh = domain_.meshes[p];
+    std::vector<double> of_elements(domain_.maps[p].owned);
+    devices_.threads->for_range(domain_.maps[p].owned, [&](Size begin, Size end) {
+      for (Size e = begin; e < end; ++e)
+        of_elements[e] =
+            ElementBasis(ElementMap(mesh.types[e], mesh.element_nodes(static_cast<Lid>(e))), 0, flow_.stored).volume();
+    });
+    for (const double v : of_elements) volumes.add(v);
+  }
   volume = sum_over_ranks(comm_, volumes);
   Primitive s;
   s.rho = mass / volume;

@@ -217,11 +217,14 @@ void FlowPart::make_source(Stream& stream, const CompressibleCase& flow, const L
   if (rows_.empty()) return;
   std::vector<Vec3> places;
   std::vector<Size> first;
+  std::map<std::pair<ElementType, bool>, Quadrature> rules;
   for (Lid e = 0; e < rows_.end; ++e) {
-    const ElementBasis basis(ElementMap(mesh.types[e], mesh.element_nodes(e)), flow.order, flow.stored);
+    const ElementMap map(mesh.types[e], mesh.element_nodes(e));
+    const auto [found, is_new] = rules.try_emplace({map.type(), map.affine()});
+    Quadrature& rule = found->second;
+    if (is_new) rule = volume_rule(map.type(), flow.order, map.affine(), flow.stored);
     first.push_back(static_cast<Size>(places.size()));
-    for (int q = 0; q < made.elements[e].points; ++q)
-      places.push_back(basis.map().point(basis.rule().points[q < basis.rule().size() ? q : 0]));
+    for (int q = 0; q < made.elements[e].points; ++q) places.push_back(map.point(rule.points[q < rule.size() ? q : 0]));
   }
   std::vector<FormulaStep> steps;
   for (std::size_t v = 0; v < variables; ++v) {

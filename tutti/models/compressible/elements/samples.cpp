@@ -10,9 +10,11 @@ Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool store
     : mesh_(mesh), rows_(rows), order_(order), stored_(stored), exceed_(exceed) {
   for (Lid e = rows.begin; e < rows.end; ++e) {
     const ElementType type = mesh.types[e];
-    if (shared_.contains(type)) continue;
-    const ElementBasis basis(ElementMap(type, mesh.element_nodes(e)), order, stored);
-    if (basis.affine()) shared_.emplace(type, table_of(basis, rule_of(basis)));
+    if (stored || shared_.contains(type)) continue;
+    const ElementMap map(type, mesh.element_nodes(e));
+    if (!map.affine()) continue;
+    const ElementBasis basis(map, order, stored);
+    shared_.emplace(type, table_of(basis, rule_of(basis)));
   }
 }
 
@@ -89,10 +91,15 @@ void Samples::for_each(Threads& threads, const Use& use) const {
   });
 }
 
-void Samples::in_order(const UseVolume& use) const {
-  for (Lid row = rows_.begin; row < rows_.end; ++row) {
-    const Sample s = sample(row);
-    use(row, s.volume, s.places, s.shares, s.basis);
+void Samples::in_order(Threads& threads, const UseVolume& use) const {
+  constexpr Lid together = 64;  // of order 6, a megabyte each
+  std::vector<Sample> some(together);
+  for (Lid first = rows_.begin; first < rows_.end; first += together) {
+    const Lid count = std::min(together, rows_.end - first);
+    threads.for_range(count, [&](Size begin, Size end) {
+      for (Size i = begin; i < end; ++i) some[i] = sample(first + static_cast<Lid>(i));
+    });
+    for (Lid i = 0; i < count; ++i) use(first + i, some[i].volume, some[i].places, some[i].shares, some[i].basis);
   }
 }
 

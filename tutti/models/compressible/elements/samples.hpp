@@ -21,10 +21,10 @@ class Samples {
   using Use = std::function<void(Lid row, std::span<const Vec3> places, std::span<const double> shares,
                                  std::span<const double> basis)>;
   void for_each(Threads& threads, const Use& use) const;
-  /// As for_each with the element's volume, on this thread, in the order of rows.
+  /// As for_each with the element's volume; `f` is called by this thread, in the order of rows.
   using UseVolume = std::function<void(Lid row, double volume, std::span<const Vec3> places,
                                        std::span<const double> shares, std::span<const double> basis)>;
-  void in_order(const UseVolume& use) const;
+  void in_order(Threads& threads, const UseVolume& use) const;
 
  private:
   struct Table {
