@@ -17,6 +17,21 @@ void ErrorNorms::add(double weight, double value, double exact) {
   largest_exact_ = std::max(largest_exact_, std::abs(exact));
 }
 
+void ErrorNorms::merge(const ErrorNorms& other) {
+  weights_.merge(other.weights_);
+  squares_.merge(other.squares_);
+  exact_squares_.merge(other.exact_squares_);
+  largest_ = std::max(largest_, other.largest_);
+  largest_exact_ = std::max(largest_exact_, other.largest_exact_);
+}
+
+ErrorSummary ErrorNorms::integral_over_ranks(const Comm& comm) {
+  ErrorSummary errors;
+  errors.l2 = std::sqrt(sum_over_ranks(comm, squares_));
+  errors.linf = comm.max(largest_);
+  return errors;
+}
+
 FieldError ErrorNorms::over_ranks(const Comm& comm, std::string name) {
   const double all = sum_over_ranks(comm, weights_), squares = sum_over_ranks(comm, squares_),
                exact = sum_over_ranks(comm, exact_squares_);

@@ -14,8 +14,11 @@ class ErrorNorms {
  public:
   /// `weight`: the volume or area that the value stands for.
   void add(double weight, double value, double exact);
+  void merge(const ErrorNorms& other);
   /// Over all ranks; collective. Relative to the exact solution's norms where these are not 0, else as they are.
   FieldError over_ranks(const Comm& comm, std::string name);
+  /// Over all ranks; collective. The root of the integral of the error's square, and the largest error.
+  ErrorSummary integral_over_ranks(const Comm& comm);
 
  private:
   ExactSum weights_, squares_, exact_squares_;

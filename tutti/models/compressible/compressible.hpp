@@ -13,6 +13,7 @@
 #include "tutti/models/compressible/flow_part.hpp"
 #include "tutti/models/compressible/runge_kutta.hpp"
 #include "tutti/schedule/step.hpp"
+#include "tutti/simulation/error_norms.hpp"
 #include "tutti/simulation/model.hpp"
 
 namespace tutti::compressible {
@@ -56,8 +57,7 @@ class CompressibleFlow final : public Model {
   ErrorSummary errors(double time);
 
  private:
-  template <class Add>
-  void each_error(double time, const Add& add);
+  ErrorNorms error_norms(double time);
   struct Work {
     const Stage* stage = nullptr;
     double dt = 0;

@@ -1,50 +1,44 @@
 // What a summary says of a run.
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
-#include "tutti/simulation/error_norms.hpp"
 
 namespace tutti::compressible {
 
-/// add(volume, rho, exact rho) at the points of a rule in the elements of this rank.
-template <class Add>
-void CompressibleFlow::each_error(double time, const Add& add) {
+/// Of rho, at the points of a rule in the elements of this rank.
+ErrorNorms CompressibleFlow::error_norms(double time) {
   const auto bases = static_cast<std::size_t>(flow_.bases());
+  ErrorNorms norms;
+  std::mutex mutex;
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const std::vector<double> u = coefficients(p);
       const Samples samples(domain_.meshes[p], domain_.maps[p].owned_rows(), flow_.order, flow_.stored, true);
-      std::vector<double> exact;
-      samples.in_order(*devices_.threads, [&](Lid e, double volume, std::span<const Vec3> at,
+      samples.for_each(*devices_.threads, [&](Lid e, double volume, std::span<const Vec3> at,
                                               std::span<const double> shares, std::span<const double> basis) {
-        exact.resize(at.size());
+        std::vector<double> exact(at.size());
         flow_.exact_rho->evaluate(at, time, exact);
         const double* rho = u.data() + static_cast<std::size_t>(e) * variables * bases;
+        ErrorNorms of_element;
         for (std::size_t q = 0; q < at.size(); ++q) {
           double value = 0;
           for (std::size_t l = 0; l < bases; ++l) value = std::fma(basis[q * bases + l], rho[l], value);
-          add(volume * shares[q], value, exact[q]);
+          of_element.add(volume * shares[q], value, exact[q]);
         }
+        const std::lock_guard lock(mutex);
+        norms.merge(of_element);
       });
     }
   });
+  return norms;
 }
 
 ErrorSummary CompressibleFlow::errors(double time) {
-  ExactSum squares;
-  double largest = 0;
-  each_error(time, [&](double volume, double rho, double exact) {
-    const double error = rho - exact;
-    squares.add(volume * error * error);
-    largest = std::max(largest, std::abs(error));
-  });
-  ErrorSummary errors;
-  errors.l2 = std::sqrt(sum_over_ranks(comm_, squares));
-  errors.linf = comm_.max(largest);
-  return errors;
+  return error_norms(time).integral_over_ranks(comm_);
 }
 
 std::vector<std::string> CompressibleFlow::exact_fields() const {
@@ -52,9 +46,7 @@ std::vector<std::string> CompressibleFlow::exact_fields() const {
 }
 
 std::vector<FieldError> CompressibleFlow::field_errors(double time) {
-  ErrorNorms norms;
-  each_error(time, [&](double volume, double rho, double exact) { norms.add(volume, rho, exact); });
-  return {norms.over_ranks(comm_, "rho")};
+  return {error_norms(time).over_ranks(comm_, "rho")};
 }
 
 double CompressibleFlow::free_stream_error() {

@@ -130,7 +130,7 @@ void CompressibleFlow::set_initial() {
       const auto bases = static_cast<std::size_t>(flow_.bases());
       std::vector<double> u(value_maps_[p].owned, 0.0);
       const Samples samples(mesh, domain_.maps[p].owned_rows(), flow_.order, flow_.stored);
-      samples.for_each(*devices_.threads, [&](Lid e, std::span<const Vec3> at, std::span<const double> shares,
+      samples.for_each(*devices_.threads, [&](Lid e, double, std::span<const Vec3> at, std::span<const double> shares,
                                               std::span<const double> basis) {
         std::array<std::vector<double>, variables> values;
         for (std::size_t k = 0; k < variables; ++k) {

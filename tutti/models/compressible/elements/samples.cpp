@@ -64,20 +64,15 @@ Samples::Sample Samples::sample(Lid row) const {
   const ElementMap map(type, mesh_.element_nodes(row));
   const bool affine = !stored_ && map.affine();
   Sample s;
-  const Table* table = nullptr;
-  Table own;
   if (affine) {
-    table = &shared_.at(type);
+    s.shared = &shared_.at(type);
     s.volume = map.jacobian(map.centre()).determinant() * reference_volume(type);
   } else {
     const ElementBasis basis(map, order_, stored_);
-    own = table_of(basis, rule_of(basis));
-    table = &own;
+    s.own = table_of(basis, rule_of(basis));
     s.volume = basis.volume();
   }
-  for (const Vec3& r : table->rule.points) s.places.push_back(map.point(r));
-  s.shares = table->shares;
-  s.basis = table->basis;
+  for (const Vec3& r : s.table().rule.points) s.places.push_back(map.point(r));
   return s;
 }
 
@@ -86,21 +81,9 @@ void Samples::for_each(Threads& threads, const Use& use) const {
     for (Size i = begin; i < end; ++i) {
       const Lid row = rows_.begin + static_cast<Lid>(i);
       const Sample s = sample(row);
-      use(row, s.places, s.shares, s.basis);
+      use(row, s.volume, s.places, s.table().shares, s.table().basis);
     }
   });
-}
-
-void Samples::in_order(Threads& threads, const UseVolume& use) const {
-  constexpr Lid together = 64;  // of order 6, a megabyte each
-  std::vector<Sample> some(together);
-  for (Lid first = rows_.begin; first < rows_.end; first += together) {
-    const Lid count = std::min(together, rows_.end - first);
-    threads.for_range(count, [&](Size begin, Size end) {
-      for (Size i = begin; i < end; ++i) some[i] = sample(first + static_cast<Lid>(i));
-    });
-    for (Lid i = 0; i < count; ++i) use(first + i, some[i].volume, some[i].places, some[i].shares, some[i].basis);
-  }
 }
 
 }  // namespace tutti::compressible

@@ -16,15 +16,11 @@ namespace tutti::compressible {
 class Samples {
  public:
   Samples(const LocalElementMesh& mesh, Range rows, int order, bool stored, bool exceed = false);
-  /// Calls f(row, places, shares, basis) for every row; shares of the points are w_q |J_q| / V, basis[q][l].
-  /// `f` is called by several threads.
-  using Use = std::function<void(Lid row, std::span<const Vec3> places, std::span<const double> shares,
+  /// Calls f(row, volume, places, shares, basis) for every row, of its element; shares of the points are w_q |J_q| / V,
+  /// basis[q][l]. `f` is called by several threads.
+  using Use = std::function<void(Lid row, double volume, std::span<const Vec3> places, std::span<const double> shares,
                                  std::span<const double> basis)>;
   void for_each(Threads& threads, const Use& use) const;
-  /// As for_each with the element's volume; `f` is called by this thread, in the order of rows.
-  using UseVolume = std::function<void(Lid row, double volume, std::span<const Vec3> places,
-                                       std::span<const double> shares, std::span<const double> basis)>;
-  void in_order(Threads& threads, const UseVolume& use) const;
 
  private:
   struct Table {
@@ -34,7 +30,9 @@ class Samples {
   struct Sample {
     double volume = 0;
     std::vector<Vec3> places;
-    std::vector<double> shares, basis;
+    const Table* shared = nullptr;
+    Table own;  ///< without a shared one
+    const Table& table() const { return shared != nullptr ? *shared : own; }
   };
   Sample sample(Lid row) const;
   Quadrature rule_of(const ElementBasis& basis) const;
