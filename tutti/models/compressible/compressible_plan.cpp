@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tutti/base/units.hpp"
 #include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/compressible_rate.hpp"
 #include "tutti/models/compressible/elements/operator_sizes.hpp"
