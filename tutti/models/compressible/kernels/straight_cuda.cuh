@@ -351,7 +351,7 @@ __device__ __forceinline__ void add_tile_faces(const double* fragments, double f
       }
     }
   };
-  // The last faces by themselves: where a fetch hangs on a condition, its end is waited for in every turn of the loop.
+  // The last faces by themselves: where a fetch depends on a condition, every iteration waits for its end.
 #pragma unroll(ahead > 1 ? Sizes::faces : 1)
   for (int f = 0; f < Sizes::faces - ahead; ++f) add(f, std::true_type());
 #pragma unroll
