@@ -57,7 +57,8 @@ void add_devices(CLI::App& program, Action& action) {
                                            "time this model's kernel on each device and print the shares r_peak, "
                                            "r_stream and r_opt (Langguth 2015, Table 1)");
   model->type_name("NAME");
-  CLI::Option* file = command->add_option("case", rates->file, "case file (TOML), with --model");
+  CLI::Option* file =
+      command->add_option("case", rates->file, "case file (TOML), or a folder with a case.toml; with --model");
   file->type_name("CASE")->needs(model);
   model->needs(file);
   command->add_option("--set", rates->sets, "change a key of the case; may be repeated")

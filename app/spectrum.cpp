@@ -53,7 +53,7 @@ void add_spectrum(CLI::App& program, Action& action) {
   auto a = std::make_shared<SpectrumArguments>();
   CLI::App* command = program.add_subcommand(
       "spectrum", "compute all eigenvalues of the operator on few nodes, with and without hyperviscosity");
-  command->add_option("case", a->file, "case file")->required()->type_name("CASE");
+  command->add_option("case", a->file, "case file (TOML), or a folder with a case.toml")->required()->type_name("CASE");
   command->add_option("--set", a->sets, "change a key of the case, e.g. --set nodes.count=1002; may be repeated")
       ->type_name("A.B=V")
       ->allow_extra_args(false);
