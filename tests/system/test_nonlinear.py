@@ -6,7 +6,7 @@ import unittest
 
 from program import EQUAL, SystemTest, box_case, sets, tutti
 
-NUMERICAL, INPUT = 6, 4
+RESOURCE, INPUT, NUMERICAL = 3, 4, 6
 
 # U = sin(pi x) cos(pi y) + z and K = (1 + u^2) A; what stands behind `source` are -2 U grad U . A grad U and -(1 + U^2) A : H.
 U = "(sin(pi*x)*cos(pi*y) + z)"
@@ -226,12 +226,24 @@ class Nonlinear(SystemTest):
         self.fails(nonlinear(3, k='K = "1 - u"'), INPUT, "not positive definite in cell .* where u is", ranks=(None, 2))
         self.fails(nonlinear(3, k='K = "1 + x"', source="sqrt(u - 10)"), INPUT, "sqrt", "u = ")
         self.fails(decay("euler", 200).replace('"-u^2"', '"sqrt(u-10)"'), INPUT, "not finite at t = 0")
-        self.fails(nonlinear(3, time="steps = 1") + '[residency]\npolicy = "streamed"\n', INPUT, "residency.policy")
+        self.fails(nonlinear(3, time="steps = 1") + '[residency]\npolicy = "streamed"\n', INPUT, "residency.policy", ranks=(None, 2))
         self.fails(box_case(n=2, physics='K = 1\ninitial = "u"'), INPUT, "unknown name 'u'")
         for method in ("rkc2", "bdf2"):
             self.fails(jump(2, f'method = "{method}"\ndt = 0.1\nsteps = 1'), INPUT, 'time.method = "%s" can have new extrema' % method)
         self.fails(jump(2, "steps = 1") + '[residency]\npolicy = "streamed"\n', INPUT, "residency.policy")
         self.fails(jump(2, "dt = 1\nsteps = 1"), NUMERICAL, r"time.dt = 1 is above the stability limit \S+ of euler without new extrema; lower it, or use")
+
+    def test_a_full_device_is_advised_what_can_be(self):
+        case = self.write("full.toml", nonlinear(3, time="steps = 1"))
+        result = tutti("run", case, "-o", self.folder / "full", "--devices", "fake:1", "--fake-memory", "10k", *EQUAL)
+        self.assert_error(result, RESOURCE, "has 10.0 KiB left; use more devices or a smaller mesh")
+        constant = self.write("constant.toml", box_case(n=3))
+        for options, advice in [([], r'more devices, residency\.policy = "auto" or a smaller'),
+                                (sets(residency__policy="auto"), "has 10.0 KiB left; use more devices or a smaller"),
+                                (sets(numerics__format="ellpack"), "more devices or a smaller"),
+                                (sets(numerics__precision="compact"), "more devices or a smaller")]:
+            result = tutti("run", constant, "-o", self.folder / "full", "--devices", "fake:1", "--fake-memory", "10k", *EQUAL, *options)
+            self.assert_error(result, RESOURCE, advice)
 
 
 if __name__ == "__main__":

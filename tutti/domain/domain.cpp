@@ -12,11 +12,11 @@ namespace {
 std::vector<PartRoom> rooms_of(const Domain& domain, const MemoryModel& memory, double row_length, bool full = false) {
   std::vector<PartRoom> mine;
   for (std::size_t p = 0; p < domain.mine(); ++p) {
-    PartRoom room{free_bytes(domain.device(p)), memory.row(domain.device(p), row_length), memory.ghost};
+    PartRoom room{free_bytes(domain.device(p)), memory.row(domain.device(p), row_length), memory.ghost, 0};
     if (memory.held) {
       const HeldBytes held = memory.held(domain.device(p), row_length);
       room.row_bytes += (full ? held.here : held.away) - held.as_doubles;
-      room.bytes = std::max(Size{0}, room.bytes - held.buffers);
+      room.buffers = held.buffers;
     }
     mine.push_back(room);
   }

@@ -20,11 +20,6 @@ void add_residency_keys(CaseSchema& schema, const std::string& array);
 /// rate does not go with the policy.
 ResidencyOptions residency_options(const Case& options);
 
-/// Are arrays where they always were?
-inline bool all_resident(const Case& options) {
-  return options.text("residency.policy") == "resident";
-}
-
 /// The key that lets arrays be elsewhere, as messages name it.
 inline constexpr const char* policy_advice = "residency.policy = \"auto\"";
 

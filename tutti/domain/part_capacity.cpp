@@ -44,7 +44,7 @@ void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsT
   for (const PartRoom& r : rooms) {
     targets.most.push_back(rows_that_fit(r, n));
     room += targets.most.back();
-    needed += n * r.row_bytes / static_cast<double>(rooms.size());
+    needed += n * r.row_bytes / static_cast<double>(rooms.size()) + static_cast<double>(r.buffers);
     available += r.bytes;
   }
   // Where it is close, parts are made and counted.

@@ -9,7 +9,7 @@
 namespace tutti {
 
 double rows_that_fit(const PartRoom& room, double rows) {
-  const double bytes = 0.98 * static_cast<double>(room.bytes);
+  const double bytes = 0.98 * static_cast<double>(std::max(Size{0}, room.bytes - room.buffers));
   const double without_ghosts = std::min(rows, bytes / room.row_bytes);
   const double ghosts = std::min(rows - without_ghosts, 12 * std::cbrt(without_ghosts * without_ghosts));
   return std::floor(std::clamp((bytes - room.ghost_bytes * ghosts) / room.row_bytes, 0.0, rows));

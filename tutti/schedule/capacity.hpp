@@ -13,6 +13,7 @@ struct PartRoom {
   Size bytes = 0;        ///< free on its device
   double row_bytes = 0;  ///< that an owned row takes
   double ghost_bytes = 0;
+  Size buffers = 0;  ///< bytes that it takes whatever it holds
 };
 /// Rows of a mesh of `rows` that surely fit: less 2 % for partitioners that do not meet their target, and for ghosts of
 /// a compact part, 12 n^(2/3).

@@ -73,6 +73,8 @@ TEST(Capacity, OnePart) {
 
 TEST(Capacity, ARoomHoldsRowsAndTheirGhosts) {
   EXPECT_EQ(rows_that_fit({0, 200, 16}, 1e6), 0);
+  EXPECT_EQ(rows_that_fit({1'000'000, 200, 16, 1'000'001}, 1e6), 0);
+  EXPECT_EQ(rows_that_fit({1'500'000, 200, 16, 500'000}, 1e6), rows_that_fit({1'000'000, 200, 16}, 1e6));
   EXPECT_EQ(rows_that_fit({Size{1} << 40, 200, 16}, 1e6), 1e6) << "the whole mesh has no ghosts";
   for (const Size bytes : {Size{10'000}, Size{10'000'000}, Size{10'000'000'000}}) {
     const double n = rows_that_fit({bytes, 200, 16}, 1e12), room = static_cast<double>(bytes);

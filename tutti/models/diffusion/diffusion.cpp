@@ -80,8 +80,9 @@ Size faces_between(const LocalTetMesh& mesh, const std::array<std::int32_t, 2>& 
 }
 
 Sharing checked_sharing(const ModelSetup& setup) {
-  setup.comm.together([&] { coefficient_options(setup.options); });
-  return diffusion_sharing(setup.options, *setup.devices.threads);
+  Sharing sharing;
+  setup.comm.together([&] { sharing = diffusion_sharing(setup.options, *setup.devices.threads); });
+  return sharing;
 }
 
 }  // namespace
@@ -108,18 +109,12 @@ Diffusion::Diffusion(const ModelSetup& setup)
            "numerics.flux = \"monotone\"",
            options_.where("time.method"), options_.text("time.method"));
     if (is_implicit(method_)) check_implicit_case();
-    changes_ = rows_change(options_, *physics_);
+    changes_ = DiffusionPhysics::rows_change(options_);
     if (changes_ && ionic_)
       fail(ErrorKind::input,
            "{}: with [ionic], K and the source cannot name u, nor h name t, nor numerics.flux be \"monotone\"; leave "
            "[ionic] out, or them",
            options_.where("ionic.model"));
-    if (changes_ && !all_resident(options_))
-      fail(ErrorKind::input,
-           "{}: residency.policy = \"{}\" keeps rows that do not change, but here K or the source names u, h names t, "
-           "or "
-           "numerics.flux is \"monotone\"; leave it out",
-           options_.where("residency.policy"), options_.text("residency.policy"));
   });
   const bool explicit_source = !is_implicit(method_) && physics_->source().depends_on_solution();
   if (physics_->diffusivity_depends_on_solution() || explicit_source) find_data_range();
@@ -242,7 +237,7 @@ SchemeOptions Diffusion::scheme_options(std::size_t p, double time) const {
 
 /// Last of all arrays, in the room that they leave.
 void Diffusion::hold_coefficients() {
-  if (all_resident(options_)) return;
+  if (coefficient_options(options_).policy == Policy::resident) return;
   bool captured = true;
   std::string lines;
   comm_.together([&] {

@@ -412,9 +412,16 @@ bool DiffusionPhysics::diffusivity_depends_on_solution() const {
          std::any_of(regions_.begin(), regions_.end(), [](const auto& r) { return depends_on_solution(r.second); });
 }
 
-bool DiffusionPhysics::rows_change() const {
-  bool changes = diffusivity_depends_on_solution() || other_.transfer.depends_on_time();
-  for (const auto& [_, c] : conditions_) changes = changes || c.transfer.depends_on_time();
+bool DiffusionPhysics::rows_change(const Case& options) {
+  bool changes = depends_on_solution(read_tensor(options, "physics")) || options.text("numerics.flux") == "monotone" ||
+                 (is_implicit(time_method(options)) && options.expression("physics.source").depends_on_solution());
+  for (int i = 0; i < options.count("physics.region"); ++i)
+    changes = changes || depends_on_solution(read_tensor(options, fmt::format("physics.region[{}]", i)));
+  for (int i = 0; i < options.count("boundary"); ++i) {
+    const std::string table = fmt::format("boundary[{}]", i);
+    if (options.text(table + ".type") == "robin")
+      changes = changes || options.expression(table + ".h").depends_on_time();
+  }
   return changes;
 }
 

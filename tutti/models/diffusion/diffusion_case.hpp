@@ -63,8 +63,9 @@ class DiffusionPhysics {
   /// The same for values of u between two: of some, the one with the largest trace.
   RawVector<Sym3> largest_diffusivity(const LocalTetMesh& mesh, Threads& threads, double low, double high) const;
   bool diffusivity_depends_on_solution() const;
-  /// Does the operator itself change in time, by K of u or h of t?
-  bool rows_change() const;
+  /// Are the rows of a case assembled anew while it runs: as K names u or h names t, as fluxes are monotone, or as an
+  /// implicit step linearises a source of u? Error(input): as of the constructor, of K.
+  static bool rows_change(const Case& options);
   BoundaryKind kind(std::int32_t tag) const { return condition(tag).kind; }
   const BoundaryCondition& condition(std::int32_t tag) const;
   const std::vector<Interface>& interfaces() const { return interfaces_; }

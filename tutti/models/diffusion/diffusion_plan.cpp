@@ -65,13 +65,18 @@ double row_bytes(const Case& options, bool on_host, double entries) {
          (time_dependent ? 24 : 0);
 }
 
+/// Do rows stay as they are, in the format of those that memory policies keep?
+bool can_be_apart(const Case& options) {
+  return options.text("numerics.format") == "sliced" && row_precision(options) == Precision::full &&
+         !DiffusionPhysics::rows_change(options);
+}
+
 MemoryModel diffusion_memory(const Case& options) {
   MemoryModel memory;
   memory.row = [&options](Device& device, double entries) { return row_bytes(options, device.is_host(), entries); };
   memory.ghost = 8 * copies(time_method(options));
-  if (all_resident(options)) {
-    if (row_precision(options) == Precision::full && options.text("numerics.flux") != "monotone")
-      memory.advice_for_gpus = {policy_advice};
+  if (coefficient_options(options).policy == Policy::resident) {
+    if (can_be_apart(options)) memory.advice_for_gpus = {policy_advice};
   } else {
     memory.held = [&options](Device& device, double entries) {
       const double coefficient = row_precision(options) == Precision::full ? 8 : 4;
@@ -244,7 +249,7 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   }
   if (!apart && precision == Precision::full) arrays.push_back({"coefficients A", 8 * stored});
   if (!apart && precision == Precision::compact) arrays.push_back({"coefficients A (float)", 4 * stored});
-  const bool changes = rows_change(options, physics);
+  const bool changes = DiffusionPhysics::rows_change(options);
   if (keeps_diagonal(format, precision) || physics.any_gives_u() || changes)
     arrays.push_back({"diagonal D", 8 * static_cast<Size>(map.owned)});
   if (format == RowFormat::sliced && map.owned > 0) arrays.push_back({"slices", 8 * (sizes.slices + 1)});
@@ -267,11 +272,6 @@ std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysic
   return arrays;
 }
 
-bool rows_change(const Case& options, const DiffusionPhysics& physics) {
-  return physics.rows_change() || options.text("numerics.flux") == "monotone" ||
-         (is_implicit(time_method(options)) && physics.source().depends_on_solution());
-}
-
 ResidencyOptions coefficient_options(const Case& options) {
   ResidencyOptions result = residency_options(options);
   result.group = held_group;
@@ -285,13 +285,19 @@ ResidencyOptions coefficient_options(const Case& options) {
          "{}: residency.policy = \"{}\" cannot be combined with numerics.precision = \"compact\"; set residency.format "
          "= \"float\" instead",
          options.where("residency.policy"), policy_name(result.policy));
+  if (DiffusionPhysics::rows_change(options))
+    fail(ErrorKind::input,
+         "{}: residency.policy = \"{}\" keeps rows that do not change, but here K or the source names u, h names t, or "
+         "numerics.flux is \"monotone\"; leave it out",
+         options.where("residency.policy"), policy_name(result.policy));
   return result;
 }
 
 bool keeps_apart(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh, const IndexMap& map,
                  const Device& device, Size capacity) {
-  if (device.is_host() || all_resident(options) || map.owned == 0) return false;
+  if (device.is_host() || map.owned == 0) return false;
   const ResidencyOptions wanted = coefficient_options(options);
+  if (wanted.policy == Policy::resident) return false;
   if (wanted.policy != Policy::automatic || wanted.tolerance > 0) return true;
   Size bytes = 16 * Size{map.separator_rows().size()};  // of messages, at most
   for (const PlannedArray& a : plan_arrays(options, physics, mesh, map, false)) bytes += a.bytes;

@@ -17,13 +17,10 @@ namespace tutti::diffusion {
 /// `apart`: without the coefficients, which a memory policy keeps.
 std::vector<PlannedArray> plan_arrays(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh,
                                       const IndexMap& map, bool on_host, bool apart = false);
-/// Are the rows assembled anew while the case runs, as K names u or h t, or as an implicit step linearises a source of
-/// u?
-bool rows_change(const Case& options, const DiffusionPhysics& physics);
 /// Does a memory policy keep the part's coefficients? Not on a CPU, and not where "auto" has room for all.
 bool keeps_apart(const Case& options, const DiffusionPhysics& physics, const LocalTetMesh& mesh, const IndexMap& map,
                  const Device& device, Size capacity);
-/// [residency] for the coefficients. Error(input): it does not go with the storage of the rows.
+/// [residency] for the coefficients. Error(input): it does not go with the storage of the rows, or rows change.
 ResidencyOptions coefficient_options(const Case& options);
 /// Where they will be, in `room` bytes.
 HeldPlan plan_coefficients(const Case& options, const IndexMap& map, Size room);
