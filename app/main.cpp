@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   info.version = tutti::version();
   info.footer =
       "Examples:\n  tutti doctor                                         what works on this machine\n  tutti run "
-      "examples/heart/case.toml -o results/heart  a case, on all cores and GPUs\n  mpirun -np 4 tutti run CASE -o DIR  "
+      "examples/heart                             a case, on all cores and GPUs\n  mpirun -np 4 tutti run CASE -o DIR  "
       "                 over four MPI ranks\n  tutti plot results/heart                             a picture of the "
       "result\n\ntutti SUBCOMMAND --help lists its options and shows examples.\nExit codes: 0 ok, 2 usage, 3 "
       "resources, 4 input, 5 input/output, 6 numerical, 7 another rank or a device was lost.";
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     using namespace tutti::app;  // NOLINT(google-build-using-namespace): this function is the list of them
     tutti::add_run_command(
         program, action, models(),
-        "  tutti run examples/heart/case.toml -o results/heart\n"
+        "  tutti run examples/heart                              results in results/heart\n"
         "  tutti run examples/heart/case.toml -o results/heart --overwrite --set time.end=5 --devices cpu\n"
         "  tutti run --restart results/heart --set time.end=10\n"
         "  mpirun --bind-to none -np 4 tutti run examples/heart/case.toml -o results/heart4");

@@ -144,7 +144,7 @@ class Slips(SystemTest):
             ("frobnicate",): ["unknown subcommand 'frobnicate' of tutti", "run, plan, doctor"],
             ("run", "-o", "run", "case.toml", "--xyzzyx"): ["unknown option '--xyzzyx' of tutti run; see tutti run --help"],
             ("mesh",): ["needs a subcommand: generate", "info", "tutti mesh --help"],
-            ("run", "case.toml"): ["--output is required", "tutti run --help"],
+            ("run",): ["CASE is missing", "tutti run --help"],
             ("run", "a.toml", "-o", "r", "--threads", "-3"): ["--threads", "tutti run --help"],
         }.items():
             with self.subTest(arguments=arguments):
@@ -318,6 +318,30 @@ class KeptResults(SystemTest):
             self.assertEqual({name for name in after if "0002" in name}, set(), "fields of the earlier run")
             self.assertEqual(json.loads(after["summary.json"])["steps"], 1)
             before = tree(folder)
+
+    def test_without_a_folder_the_case_names_it(self):
+        text = box_case(n=2)
+        for name in ("heart v1.2", "other"):
+            (self.folder / name).mkdir()
+        self.write("heart v1.2/case.toml", text)
+        self.write("other/fine.mesh.toml", text)
+        for case, ranks, folder in [("heart v1.2", None, "heart v1.2"), ("heart v1.2/case.toml", 2, "heart v1.2"),
+                                    ("heart v1.2/", None, "heart v1.2"), ("other/fine.mesh.toml", None, "fine.mesh")]:
+            shutil.rmtree(self.folder / "results", ignore_errors=True)
+            result = tutti("run", case, *EQUAL, cwd=self.folder, ranks=ranks)
+            self.assertEqual(result.code, 0, result.err)
+            self.assertEqual([path.name for path in (self.folder / "results").iterdir()], [folder])
+            self.assertIn(f"results: results/{folder} ", result.out)
+        result = tutti("run", "other/fine.mesh.toml", *EQUAL, cwd=self.folder)
+        self.assert_error(result, USAGE, "results/fine.mesh", "--overwrite", "-o")
+        result = tutti("run", "other/fine.mesh.toml", "--overwrite", *EQUAL, cwd=self.folder)
+        self.assertEqual(result.code, 0, result.err)
+        # From inside its folder, and one that is not there.
+        result = tutti("run", ".", *EQUAL, cwd=self.folder / "heart v1.2")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertTrue((self.folder / "heart v1.2" / "results" / "heart v1.2" / "summary.json").is_file())
+        self.assert_error(tutti("run", "none", cwd=self.folder), IO, "none: cannot open")
+        self.assertFalse((self.folder / "results" / "none").exists())
 
     def test_links_lead_nowhere(self):
         case = self.write("case.toml", box_case(n=2))

@@ -180,9 +180,29 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     comm.together([&] { fail(ErrorKind::input, "{}; the results are in {}", summary.problem, folder.string()); });
 }
 
+/// Where results go without --output: results/NAME, of NAME.toml, or of the folder that a case.toml is in.
+fs::path default_folder_of(const std::string& file) {
+  std::error_code unknown;
+  fs::path path = fs::absolute(file, unknown).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // "examples/heart/"
+  const fs::path results = "results";
+  if (fs::is_directory(path, unknown)) return results / path.filename();
+  if (path.filename() == "case.toml") return results / path.parent_path().filename();
+  return results / path.stem();
+}
+
+fs::path choose_folder(const Comm& comm, const RunArguments& arguments) {
+  if (!arguments.output.empty()) return arguments.output;
+  if (!arguments.restart.empty()) return results_folder_of(arguments.restart);
+  std::string folder;
+  if (comm.is_root()) folder = default_folder_of(arguments.file).string();  // other machines may not have the file
+  comm.broadcast(folder);
+  return folder;
+}
+
 void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds& models) {
   // Before anything of the folder is read: what a run that has just ended left there is seen whole.
-  const fs::path folder = !arguments.output.empty() ? fs::path(arguments.output) : results_folder_of(arguments.restart);
+  const fs::path folder = choose_folder(comm, arguments);
   std::optional<FolderLock> lock;
   const auto lock_folder = [&] {
     std::error_code error;
@@ -219,7 +239,6 @@ void run_case(const Comm& comm, const RunArguments& arguments, const ModelKinds&
 void check_arguments(const RunArguments& a, const std::string& help) {
   if (a.restart.empty() && a.file.empty())
     fail(ErrorKind::usage, "CASE is missing: give a case file, or --restart DIR; see {}", help);
-  if (a.restart.empty() && a.output.empty()) fail(ErrorKind::usage, "--output is required; see {}", help);
   if (a.restart.empty() && a.fall_back) fail(ErrorKind::usage, "--fallback belongs to --restart; see {}", help);
 }
 
@@ -233,8 +252,10 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
       ->add_option("case", arguments->file, "case file (TOML), or a folder with a case.toml; not needed with --restart")
       ->type_name("CASE");
   command
-      ->add_option("-o,--output", arguments->output,
-                   "folder for the results, created if missing (with --restart: the folder of that run)")
+      ->add_option(
+          "-o,--output", arguments->output,
+          "folder for the results, created if missing (default: results/NAME of NAME.toml or NAME/case.toml; with "
+          "--restart: the folder of that run)")
       ->type_name("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "remove the results of an earlier run from DIR first");
   command
