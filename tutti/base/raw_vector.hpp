@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-/// Memory for large arrays, to be freed with std::free: begins at a multiple of 64 bytes; from 4 MiB on it is in pages
-/// of 2 MiB, where the system has them. Null: none is left.
+/// Memory for large arrays, to be freed with std::free: begins at a multiple of 64 bytes; from 2 MiB on it is in pages
+/// of that size, where the system has them. Null: none is left.
 void* allocate_large(std::size_t bytes) noexcept;
 
 /// Leaves elements that are made without a value as they are. Pages of memory are then given by the system to the

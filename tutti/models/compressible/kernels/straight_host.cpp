@@ -85,20 +85,17 @@ struct FaceGroup {
   }
 };
 
+/// Has numbers come into the second cache.
 void fetch(const double* from, int count) {
-  for (int i = 0; i < count; i += 8) __builtin_prefetch(from + i);
+  for (int i = 0; i < count; i += 8) __builtin_prefetch(from + i, 0, 2);
+  asm volatile("");  // GCC leaves out calls of functions that only prefetch
 }
 
-/// Has what is read of the next group's faces and sides come into the cache.
-void fetch_faces(const PartView& view, const StraightFace* faces, const double* u, int values) {
+/// Has the states on both sides of a group's faces come.
+void fetch_states(const StraightFace* faces, const double* u, int values) {
   for (int i = 0; i < width; ++i) {
-    const StraightFace& face = faces[i];
-    fetch(view.normals + Size{3} * face.face, 3);
-    fetch(u + Size{values} * face.left, values);
-    fetch(u + Size{values} * face.right, values);
-    if (!view.straight->viscous) continue;
-    fetch(view.metric + Size{9} * face.left, 9);
-    fetch(view.metric + Size{9} * face.right, 9);
+    fetch(u + Size{values} * faces[i].left, values);
+    fetch(u + Size{values} * faces[i].right, values);
   }
 }
 
@@ -112,7 +109,8 @@ void for_each_group(Range tiles, const PartView& view, const double* u, int valu
     for (int i = 0; i < tile_rows; i += width) {
       const StraightFace* faces = all + Size{tile_rows} * tile + i;
       if (i > 0 && faces[0].face == faces[-1].face) break;
-      if (faces + width < end) fetch_faces(view, faces + width, u, values);
+      // Memory may take longer to answer than a group to compute.
+      if (faces + 2 * width < end) fetch_states(faces + 2 * width, u, values);
       const double* scales =
           view.straight->viscous ? view.straight->face_scales + Size{2 * tile_rows} * tile + i : nullptr;
       f(FaceGroup{{products.sides + sides.left, products.sides + sides.right}, faces, scales});
@@ -463,23 +461,24 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
   end_group<P>(stage, group, s);
 }
 
-/// Has what sides of the next group read come into the cache.
-void fetch_sides(const PartView& view, const FaceArrays& at_faces, Range elements) {
-  const StraightView& tuned = *view.straight;
-  const int count = variables * tuned.face_points;
-  for (Size k = Size{tuned.faces_each} * elements.begin; k < Size{tuned.faces_each} * elements.end; ++k) {
-    const Size at = Size{count} * (tuned.sides[k] / max_turns);
-    fetch(at_faces.flux + at, count);
-    if (tuned.viscous) fetch(at_faces.jump + at, count);
-  }
+/// Has the stage's rows of a group come. Those of `u` are there, as the faces have read them.
+void fetch_stage(const StageArrays& stage, const double* u, int values, Range elements) {
+  const Size first = Size{values} * elements.begin;
+  const int count = values * elements.size();
+  for (int k = 0; k < stage.count; ++k)
+    if (stage.x[k] != u) fetch(stage.x[k] + first, count);
+  fetch(stage.out + first, count);
+  if (stage.second == nullptr) return;
+  fetch(stage.second + first, count);
+  fetch(stage.base + first, count);
 }
 
 /// Calls f(group) for all elements.
 template <class F>
-void for_each_group(Range elements, const PartView& view, const FaceArrays& at_faces, Range groups, const F& f) {
+void for_each_group(Range elements, const double* u, int values, const StageArrays& stage, Range groups, const F& f) {
   for (Lid i = groups.begin; i < groups.end; ++i) {
     const Lid first = elements.begin + width * i, next = std::min(first + width, elements.end);
-    fetch_sides(view, at_faces, {next, std::min(next + width, elements.end)});
+    fetch_stage(stage, u, values, {next, std::min(next + width, elements.end)});
     f(ElementGroup{first, elements.end - 1});
   }
 }
@@ -516,12 +515,12 @@ void advance_in_lanes(Stream& stream, Range elements, const PartView& view, cons
     stream.loop({0, (elements.size() + width - 1) / width}, [=](Lid begin, Lid end) {
       if (!view.straight->viscous) {
         ElementTiles<p()> s;
-        return for_each_group(elements, view, at_faces, {begin, end}, [&](const ElementGroup& group) {
+        return for_each_group(elements, u, s.values, stage, {begin, end}, [&](const ElementGroup& group) {
           advance_group(view, group, u, at_faces.flux, stage, s);
         });
       }
       ViscousElementTiles<p()> s;
-      for_each_group(elements, view, at_faces, {begin, end},
+      for_each_group(elements, u, s.values, stage, {begin, end},
                      [&](const ElementGroup& group) { advance_viscous_group(view, group, u, at_faces, stage, s); });
     });
   });
