@@ -243,6 +243,10 @@ void plan_nodes(const Comm& comm, const Case& options, const std::string& case_f
       fail(ErrorKind::usage, "--nodes: {} processes; start one: its devices are those of each node", comm.size());
   });
   const ModelKind& kind = kind_of(options, models());
+  comm.together([&] {
+    if (!kind.plan_pass)
+      fail(ErrorKind::usage, "--nodes: steps of the model {} cannot be projected; remove --nodes", kind.name);
+  });
   const PlannedPass pass = kind.plan_pass(options);
   if (!pass.not_projected.empty())
     fail(ErrorKind::usage, "--nodes: {} cannot be projected: {}; choose another solver", case_file, pass.not_projected);

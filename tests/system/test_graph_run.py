@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import signal
 import sys
@@ -224,6 +225,27 @@ keep = 9
         result = tutti("run", self.case, "-o", "wrong", "--devices", "fake:1", "--set", 'devices.fake_memory="8KiB"', cwd=self.folder)
         self.assertEqual((result.code, len(result.error_lines())), (3, 1), result.err)
         self.assertIn("fake:0", result.err)
+
+    def test_plan(self):
+        for ranks, options, parts in [(None, ["--devices", "cpu"], 1), (2, ["--devices", "fake:1,cpu"], 4),
+                                      (2, ["--devices", "cpu", "--set", 'devices.placement="parts"'], 2)]:
+            with self.subTest(ranks=ranks, options=options):
+                result = tutti("plan", self.case, *options, ranks=ranks, cwd=self.folder)
+                self.assertEqual((result.code, result.err), (0, ""))
+                self.assertRegex(result.out, rf"vertices, {parts} part")
+                self.assertEqual(len(re.findall(r"^part \d on .*: [\d.]+ \w+ of [\d.]+ \w+$", result.out, re.M)), parts, result.out)
+                self.assertRegex(result.out, r"measured: [\d,]+ edges x sources/s, .* for [\d,]+ sources\n")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["case.toml"], "nothing is left")
+        for name, text, said in [("none.toml", "# vertices 0\n", "0 vertices"), ("one.toml", "# vertices 1\n", "for 1 sources")]:
+            self.write("small.el", text)
+            result = tutti("plan", self.write(name, 'model = "graph"\n[graph]\nfile = "small.el"\n'), cwd=self.folder)
+            self.assertEqual((result.code, result.err), (0, ""))
+            self.assertIn(said, result.out)
+        nodes = tutti("plan", self.case, "--nodes", "1,4", cwd=self.folder)
+        self.assertEqual((nodes.code, len(nodes.error_lines())), (2, 1), nodes.err)
+        self.assertIn("remove --nodes", nodes.err)
+        small = tutti("plan", self.case, "--devices", "fake:1", "--set", 'devices.fake_memory="8KiB"', cwd=self.folder)
+        self.assertEqual((small.code, len(small.error_lines())), (3, 1), small.err)
 
     def test_small_graphs(self):
         for k, (text, expected) in enumerate([

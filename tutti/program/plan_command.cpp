@@ -106,27 +106,43 @@ PlannedStep plan_step(const Comm& comm, const PlanArguments& arguments, const Mo
   return kind.plan_step({comm, cpu, everywhere, work_dir, phases});
 }
 
+struct TimedSteps {
+  double advanced = 0, seconds = 0;
+};
+/// Steps of a model until they have taken half a second, a hundred at most. The first, which is like no other, counts
+/// only if there is but one.
+TimedSteps time_steps(const Comm& comm, Model& model, double dt, double end) {
+  using Clock = std::chrono::steady_clock;
+  const bool adapts = model.advance().has_value();
+  TimedSteps timed;
+  double time = 0;
+  for (Size k = 0; k < 100 && time < end && (k < 2 || timed.seconds < 0.5); ++k) {
+    const double length = std::min(dt, end - time);
+    const auto begin = Clock::now();
+    model.step(time, length);
+    model.wait();
+    const double one = comm.max(std::chrono::duration<double>(Clock::now() - begin).count());
+    if (k == 1) timed = {};
+    timed.advanced += length;
+    timed.seconds += one;
+    time += length;
+    if (adapts) dt = model.adapted_step(dt);
+  }
+  return timed;
+}
+
 /// Of a model that says nothing for plans: it is set up as for a run, and some steps are timed.
 void plan_by_steps(const Comm& comm, const Case& options, const PlanArguments& arguments, const ModelKinds& models) {
-  using Clock = std::chrono::steady_clock;
-  constexpr Size most = 100;
-  constexpr double enough = 0.5;  // s
   const TemporaryFolder work_dir(comm);
   DeviceSet devices = arguments.devices.open(comm, options);
   Phases phases;
   const std::unique_ptr<Model> model = create_model({comm, devices, options, work_dir.path(), phases}, models);
   const double dt = model->time_step();
+  const std::optional<Advance> units = model->advance();
   TimePlan steps;
-  comm.together([&] { steps = plan_steps(options, dt); });
-  double a_step = 0, seconds = 0;
-  for (Size done = 0; done < std::min(most, steps.steps) && seconds < enough; ++done) {
-    const auto begin = Clock::now();
-    model->step(static_cast<double>(done) * dt, dt);
-    model->wait();
-    const double one = comm.max(std::chrono::duration<double>(Clock::now() - begin).count());
-    if (done > 0) seconds += one;  // the first one is like no other
-    a_step = done > 0 ? seconds / static_cast<double>(done) : one;
-  }
+  if (!units) comm.together([&] { steps = plan_steps(options, dt); });
+  const double end = units ? units->end : dt * static_cast<double>(steps.steps);
+  const TimedSteps timed = time_steps(comm, *model, dt, end);
   const Domain& domain = model->domain();
   info("case {}: {} {}, {} part{} on {} rank{}", arguments.file, format_count(model->cells()), domain.words().rows,
        domain.rank_of_part.size(), domain.rank_of_part.size() == 1 ? "" : "s", comm.size(),
@@ -134,27 +150,31 @@ void plan_by_steps(const Comm& comm, const Case& options, const PlanArguments& a
   std::string mine;
   for (std::size_t p = 0; p < domain.mine(); ++p) {
     const Budget& budget = domain.device(p).budget();
-    mine += fmt::format("part {} on {} of rank {}: {} {}, {} of {}\n", domain.part(p), domain.device(p).name(),
-                        comm.rank(), format_count(domain.owned_count(p)), domain.words().rows,
-                        format_bytes(static_cast<double>(budget.peak())),
+    // Where rows have no place, devices may all have the whole.
+    const std::string rows =
+        domain.in_space() ? fmt::format("{} {}, ", format_count(domain.owned_count(p)), domain.words().rows) : "";
+    mine += fmt::format("part {} on {} of rank {}: {}{} of {}\n", domain.part(p), domain.device(p).name(), comm.rank(),
+                        rows, format_bytes(static_cast<double>(budget.peak())),
                         format_bytes(static_cast<double>(budget.capacity())));
   }
   for (const std::string& text : comm.all_gather_text(mine))
     info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
   for (const std::string& line : model->describe()) info("{}", line);
-  info("time step {:.6g}, {} steps", steps.dt, format_count(steps.steps));
-  info("measured: {:.3g} s per step, {} in all", a_step, format_duration(a_step * static_cast<double>(steps.steps)));
+  const double in_all = timed.advanced > 0 ? std::max(timed.seconds, 1e-9) / timed.advanced * end : 0;
+  if (!units) info("time step {:.6g}, {} steps", steps.dt, format_count(steps.steps));
+  if (timed.advanced == 0) return;
+  if (units)
+    info("measured: {} {}/s, {} for {} {}", format_count(static_cast<Size>(units->work_each * end / in_all)),
+         units->work, format_duration(in_all), format_count(static_cast<Size>(end)), units->unit);
+  else
+    info("measured: {:.3g} s per step, {} in all", in_all / static_cast<double>(steps.steps), format_duration(in_all));
 }
 
 void plan(const Comm& comm, const PlanArguments& arguments, const ModelKinds& models, const PlanInstead& instead) {
   const Case options = load_case(comm, arguments.file, arguments.sets, models);
   const ModelKind& kind = kind_of(options, models);
-  comm.together([&] {
-    if (!kind.plan_parts && kind.domain == DomainKeys::graph)
-      fail(ErrorKind::usage, "plan does not support the model {}; use it with another model", kind.name);
-  });
-  if (!kind.plan_parts) return plan_by_steps(comm, options, arguments, models);
   if (instead && instead(comm, options, arguments.file, arguments.devices)) return;
+  if (!kind.plan_parts) return plan_by_steps(comm, options, arguments, models);
   // A generator's files are not the user's: they go to a folder that is removed.
   const TemporaryFolder work_dir(comm);
   const PlannedStep step = plan_step(comm, arguments, models, kind, work_dir.path());
