@@ -116,7 +116,8 @@ TimedSteps time_steps(const Comm& comm, Model& model, double dt, double end) {
   const bool adapts = model.advance().has_value();
   TimedSteps timed;
   double time = 0;
-  for (Size k = 0; k < 100 && time < end && (k < 2 || timed.seconds < 0.5); ++k) {
+  const double rounding = 1e-9 * dt;
+  for (Size k = 0; k < 100 && time < end - rounding && (k < 2 || timed.seconds < 0.5); ++k) {
     const double length = std::min(dt, end - time);
     const auto begin = Clock::now();
     model.step(time, length);

@@ -85,13 +85,13 @@ struct FaceGroup {
   }
 };
 
-/// Has numbers come into the second cache.
+/// Brings numbers into the second cache.
 void fetch(const double* from, int count) {
   for (int i = 0; i < count; i += 8) __builtin_prefetch(from + i, 0, 2);
   asm volatile("");  // GCC leaves out calls of functions that only prefetch
 }
 
-/// Has the states on both sides of a group's faces come.
+/// Brings the states on both sides of a group's faces there.
 void fetch_states(const StraightFace* faces, const double* u, int values) {
   for (int i = 0; i < width; ++i) {
     fetch(u + Size{values} * faces[i].left, values);
@@ -461,7 +461,7 @@ void advance_viscous_group(const PartView& view, const ElementGroup& group, cons
   end_group<P>(stage, group, s);
 }
 
-/// Has the stage's rows of a group come. Those of `u` are there, as the faces have read them.
+/// Brings the stage's rows of a group there. Those of `u` have been read by the faces.
 void fetch_stage(const StageArrays& stage, const double* u, int values, Range elements) {
   const Size first = Size{values} * elements.begin;
   const int count = values * elements.size();
