@@ -191,7 +191,7 @@ steps = 1
             self.expect(GOOD, IO, name.split(".")[0], output=folder, ranks_list=ONE if name == "results.pvd" else (None, 3))
 
     def test_command_lines(self):
-        for arguments in [[], ["walk"], ["run"], ["run", "case.toml"], ["run", "case.toml", "-o", "r", "--fast"],
+        for arguments in [[], ["walk"], ["run"], ["run", "case.toml", "--fast"], ["run", "case.toml", "-o", "r", "--fast"],
                           ["run", "case.toml", "-o", "r", "--threads", "0"], ["mesh"], ["mesh", "generate", "ball"],
                           ["partition", "a.msh"], ["partition", "a.msh", "--weights", "-1"]]:
             for ranks in [None, 3] if arguments == ["walk"] else ONE:
