@@ -10,11 +10,11 @@ INITIAL = 'K = 1\ninitial = "sin(3*x+2*y)*z"'
 CASE = box_case(n=24, physics=INITIAL, time='method = "euler"\nsteps = 500')
 
 
-def once_it_repartitions(run):
-    """On a machine that is busy with other things all devices may wait alike: then once more."""
+def once_it_repartitions(run, before=500):
+    """On a machine that is busy with other things all devices may wait alike, or do so at first: then once more."""
     for _ in range(6):
         summary = run()
-        if summary["rebalances"]:
+        if summary["rebalances"] and summary["rebalances"][0]["step"] < before:
             break
     return summary
 
@@ -27,8 +27,13 @@ class Rebalance(SystemTest):
                 # The first look is at the first report, the next at least 50 steps later.
                 options = ["--devices", devices, "--threads", 1, *sets(balance__weights=weights, report__every=60,
                            checkpoint__every=200, balance__rebalance="always")]
-                summary = once_it_repartitions(lambda: self.run_case(CASE, *options, ranks=ranks))
-                self.assertEqual(summary["checksum"], wanted)
+
+                def run(options=options, ranks=ranks):
+                    summary = self.run_case(CASE, *options, ranks=ranks)
+                    self.assertEqual(summary["checksum"], wanted)
+                    return summary
+
+                summary = once_it_repartitions(run)
                 self.assertEqual((summary["first_step"], summary["steps"]), (0, 500))
                 self.assertTrue(1 <= len(summary["rebalances"]) <= 3, summary["rebalances"])
                 first = summary["rebalances"][0]
@@ -54,9 +59,10 @@ class Rebalance(SystemTest):
             self.assertEqual(result.code, 0, result.err)
             return json.loads((before / "summary.json").read_text())
 
-        summary = once_it_repartitions(go_on)
+        summary = once_it_repartitions(go_on, before=300)
         self.assertEqual((summary["checksum"], summary["steps"], summary["first_step"]), (wanted, 500, 100))
         self.assertGreaterEqual(len(summary["rebalances"]), 1)
+        self.assertLess(summary["rebalances"][0]["step"], 300)
         self.assertEqual(summary["exchange"]["messages"], 2 * 400, "each step was made, and once")
         for rebalance in summary["rebalances"]:
             self.assertGreater(rebalance["cost_seconds"], 0)
