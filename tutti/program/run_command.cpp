@@ -180,7 +180,7 @@ void run_in_folder(const Comm& comm, const RunArguments& arguments, const ModelK
     comm.together([&] { fail(ErrorKind::input, "{}; the results are in {}", summary.problem, folder.string()); });
 }
 
-/// Where results go without --output: results/NAME, of NAME.toml, or of the folder that a case.toml is in.
+/// Where results go without --output: results/NAME for NAME.toml, a folder NAME, or NAME/case.toml.
 fs::path default_folder_of(const std::string& file) {
   std::error_code unknown;
   fs::path path = fs::absolute(file, unknown).lexically_normal();
@@ -254,7 +254,7 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
   command
       ->add_option(
           "-o,--output", arguments->output,
-          "folder for the results, created if missing (default: results/NAME of NAME.toml or NAME/case.toml; with "
+          "folder for the results, created if missing (default: results/NAME for NAME.toml or NAME/case.toml; with "
           "--restart: the folder of that run)")
       ->type_name("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "remove the results of an earlier run from DIR first");
