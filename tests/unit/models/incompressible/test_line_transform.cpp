@@ -161,7 +161,7 @@ std::vector<T> eliminated(const LineOperator& line, T lambda, const std::vector<
     const T leak = std::fma(below, lost, -lambda * h), inverse = 1 / (above + leak);
     lost = leak * inverse;
     ratio[k] = above * inverse;
-    p[k] = value = std::fma(below, value, -h * f[k]) * inverse;
+    p[k] = value = std::fma(below * inverse, value, -h * inverse * f[k]);
   }
   for (std::size_t k = n - 1; k-- > 0;) p[k] = std::fma(ratio[k], p[k + 1], p[k]);
   return p;

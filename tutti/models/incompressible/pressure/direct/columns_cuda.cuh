@@ -10,20 +10,27 @@
 
 #include <cuda_pipeline.h>
 
+#include "tutti/device/cuda/block_event.cuh"
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
 
 namespace tutti::incompressible::direct {
 
+inline constexpr Lid warp = 32;
+
+/// A block's first warp eliminates, a lane per column; the others bring rows from memory, and store them.
 template <class T>
 struct ColumnCut {
   static constexpr int columns = 128 / static_cast<int>(sizeof(T));  ///< of a block: a row of them is a line of memory
-  static constexpr int threads = 128;
-  static constexpr int rows = 32;  ///< that are brought, and stored, together
-  static constexpr int ahead = 6;  ///< so many times these are under way
-  static constexpr int rows_a_loop = threads / columns;
-  /// Shared memory of a line of `size` cells: the columns, widths and conductances; more than the constant column
-  /// needs.
-  static std::size_t bytes(Lid size) { return (static_cast<std::size_t>(size) * (columns + 2) + 1) * sizeof(T); }
+  static constexpr int movers = 128, threads = warp + movers;
+  static constexpr int resident = 3;  ///< blocks of a multiprocessor, as many as have room with lines of 512 cells
+  static constexpr int rows = 64;     ///< that are awaited, and stored, together
+  TUTTI_HD static constexpr Lid chunks(Lid size) { return (size + rows - 1) / rows; }
+  /// Shared memory of a line of `size` cells: the columns, widths and conductances, two events per chunk; more than the
+  /// constant column needs.
+  static std::size_t bytes(Lid size) {
+    return 2 * static_cast<std::size_t>(chunks(size)) * sizeof(cuda::BlockEvent) +
+           (static_cast<std::size_t>(size) * (columns + 2) + 1) * sizeof(T);
+  }
 };
 
 /// Groups of ColumnCut::columns columns whose factors are known: slots[group] is the group's place in `values`, or -1.
@@ -74,26 +81,10 @@ class ColumnElimination {
         row_up(k++);
       }
     }
-    if (k < equal_end) {
-      const T below = conductance_[k], h = widths_[k];
-      const auto step = [&](T inverse) {
-        value_ = std::fma(below, value_, -h * values_[k * Cut::columns]) * inverse;
-        values_[k * Cut::columns] = value_;
-        ++k;
-      };
-      if (k % 2 == 1) step(odd_.inverse);
-      for (; k + at_once <= equal_end; k += at_once) {
-        T f[at_once];
-#pragma unroll
-        for (int r = 0; r < at_once; ++r) f[r] = -h * values_[(k + r) * Cut::columns];
-#pragma unroll
-        for (int r = 0; r < at_once; ++r)
-          f[r] = value_ = std::fma(below, value_, f[r]) * (r % 2 == 0 ? even_ : odd_).inverse;
-#pragma unroll
-        for (int r = 0; r < at_once; ++r) values_[(k + r) * Cut::columns] = f[r];
-      }
-      while (k < equal_end) step((k % 2 == 0 ? even_ : odd_).inverse);
-    }
+    if (k < equal_end && k % 2 == 1) settled_rows_up<1>(k++);
+    for (; k + many <= equal_end; k += many) settled_rows_up<many>(k);
+    for (; k + at_once <= equal_end; k += at_once) settled_rows_up<at_once>(k);
+    for (; k < equal_end; ++k) settled_rows_up<1>(k);
     for (; k < end; ++k) row_up(k);
   }
   /// Rows end - 1 down to `from`; the last row of all must not be among them.
@@ -101,53 +92,65 @@ class ColumnElimination {
     Lid k = end - 1;
     k = rows_down(k, max(from, equal_.end));
     const Lid settled = max(from, settled_);
-    const auto step = [&] {
-      value_ = std::fma((k % 2 == 0 ? even_ : odd_).ratio, value_, values_[k * Cut::columns]);
-      values_[k * Cut::columns] = value_;
-      --k;
-    };
-    if (k >= settled && k % 2 == 0) step();
-    for (; k - at_once + 1 >= settled; k -= at_once) {
-      T v[at_once];
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) v[r] = values_[(k - r) * Cut::columns];
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) v[r] = value_ = std::fma((r % 2 == 0 ? odd_ : even_).ratio, value_, v[r]);
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) values_[(k - r) * Cut::columns] = v[r];
-    }
-    while (k >= settled) step();
+    if (k >= settled && k % 2 == 0) settled_rows_down<1>(k--);
+    for (; k - many + 1 >= settled; k -= many) settled_rows_down<many>(k);
+    for (; k - at_once + 1 >= settled; k -= at_once) settled_rows_down<at_once>(k);
+    for (; k >= settled; --k) settled_rows_down<1>(k);
     rows_down(k, from);
   }
 
  private:
-  static constexpr int at_once = 8;
+  static constexpr int at_once = 8, many = 32;
   static constexpr Lid row_of_known = KnownFactors<T>::row;
+  static constexpr int from_memory = 16;   ///< factors or ratios of so many rows are under way together
   static constexpr int between_votes = 4;  ///< rows, an even number: whether they settle is asked behind them
-  /// Of rows that have settled.
+  /// Of rows that have settled: p_k = value + ratio p_{k+1}, value = ratio value_before + scale f, for conductances
+  /// below and above are the same.
   struct Settled {
-    T inverse = 0, ratio = 0;
+    T scale = 0, ratio = 0;
   };
+  __device__ static Settled settled(const EliminatedRow<T>& row, T h) { return {-h * row.inverse, row.ratio}; }
+  __device__ const Settled& of_row(Lid k) const { return k % 2 == 0 ? even_ : odd_; }
+
+  /// Rows k, an even number unless it is one row, to k + count - 1.
+  template <int count>
+  __device__ void settled_rows_up(Lid k) {
+    const Settled& first = count == 1 ? of_row(k) : even_;
+    T* const at = values_ + k * Cut::columns;
+    T f[count];
+#pragma unroll
+    for (int r = 0; r < count; ++r) f[r] = at[r * Cut::columns];
+#pragma unroll
+    for (int r = 0; r < count; ++r) {
+      const Settled& row = r % 2 == 0 ? first : odd_;
+      at[r * Cut::columns] = value_ = std::fma(row.ratio, value_, row.scale * f[r]);
+    }
+  }
+  /// Rows k, an odd number unless it is one row, down to k - count + 1.
+  template <int count>
+  __device__ void settled_rows_down(Lid k) {
+    const Settled& first = count == 1 ? of_row(k) : odd_;
+    T* const at = values_ + k * Cut::columns;
+    T v[count];
+#pragma unroll
+    for (int r = 0; r < count; ++r) v[r] = at[-r * Cut::columns];
+#pragma unroll
+    for (int r = 0; r < count; ++r)
+      at[-r * Cut::columns] = value_ = std::fma((r % 2 == 0 ? first : even_).ratio, value_, v[r]);
+  }
 
   __device__ void known_rows_up(Lid from, Lid end) {
-    T inverse[Cut::rows];
+    for (; from < end; from += from_memory) {
+      T inverse[from_memory];
 #pragma unroll
-    for (int r = 0; r < Cut::rows; ++r) inverse[r] = from + r < end ? __ldg(known_ + (from + r) * row_of_known) : T(0);
+      for (int r = 0; r < from_memory; ++r)
+        inverse[r] = from + r < end ? __ldg(known_ + (from + r) * row_of_known) : T(0);
 #pragma unroll
-    for (int first = 0; first < Cut::rows; first += at_once) {
-      T f[at_once], below[at_once];
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) {
-        const Lid k = min(from + first + r, end - 1);
-        f[r] = -widths_[k] * values_[k * Cut::columns];
-        below[r] = conductance_[k];
-      }
-#pragma unroll
-      for (int r = 0; r < at_once; ++r) {
-        const Lid k = from + first + r;
+      for (int r = 0; r < from_memory; ++r) {
+        const Lid k = from + r;
         if (k >= end) return;
-        value_ = std::fma(below[r], value_, f[r]) * inverse[first + r];
-        values_[k * Cut::columns] = value_;
+        T& value = values_[k * Cut::columns];
+        value = value_ = eliminated_value(conductance_[k], widths_[k], inverse[r], value, value_);
       }
     }
   }
@@ -161,7 +164,7 @@ class ColumnElimination {
     values_[k * Cut::columns] = value_;
     ratios_[k * stride_] = row.ratio;
     if (k >= equal_.end) return;
-    (k % 2 == 0 ? even_ : odd_) = {row.inverse, row.ratio};
+    (k % 2 == 0 ? even_ : odd_) = settled(row, widths_[k]);
     if (k >= equal_.begin && __all_sync(lanes_, lost_ == two_before)) settled_ = k + 1;
   }
   /// The same for rows k, an even number, to k + between_votes - 1, all of equal lengths.
@@ -183,22 +186,21 @@ class ColumnElimination {
       values_[(k + r) * Cut::columns] = rows[r].value;
       ratios_[(k + r) * stride_] = rows[r].ratio;
     }
-    even_ = {rows[between_votes - 2].inverse, rows[between_votes - 2].ratio};
-    odd_ = {rows[between_votes - 1].inverse, rows[between_votes - 1].ratio};
+    even_ = settled(rows[between_votes - 2], h);
+    odd_ = settled(rows[between_votes - 1], h);
     if (__all_sync(lanes_, lost_ == two_before)) settled_ = k + between_votes;
   }
-  /// Rows k down to `from`, of which each has its ratio; the next one. The ratios of as many rows as are brought
-  /// together are under way at once.
+  /// Rows k down to `from`, of which each has its ratio; the next one.
   __device__ Lid rows_down(Lid k, Lid from) {
     const Lid next = min(k, from - 1);
     const T* const ratios = known_ != nullptr ? known_ + Cut::columns : ratios_;
     const Size stride = known_ != nullptr ? Size{row_of_known} : stride_;
-    for (; k >= from; k -= Cut::rows) {
-      T ratio[Cut::rows];
+    for (; k >= from; k -= from_memory) {
+      T ratio[from_memory];
 #pragma unroll
-      for (int r = 0; r < Cut::rows; ++r) ratio[r] = k - r >= from ? ratios[(k - r) * stride] : T(0);
+      for (int r = 0; r < from_memory; ++r) ratio[r] = k - r >= from ? ratios[(k - r) * stride] : T(0);
 #pragma unroll
-      for (int r = 0; r < Cut::rows; ++r) {
+      for (int r = 0; r < from_memory; ++r) {
         if (k - r < from) break;
         value_ = std::fma(ratio[r], value_, values_[(k - r) * Cut::columns]);
         values_[(k - r) * Cut::columns] = value_;
@@ -242,63 +244,116 @@ __device__ inline void null_column_by_block(TridiagonalView<T> line, const GpuRo
   for (Lid k = me; k < line.size; k += threads) rows.row(k)[null] = local[k];
 }
 
+/// Moves rows of a block's columns between memory and shared memory, `values` of a row at a time; by the threads behind
+/// the first warp.
+template <class T, bool apart, int values>
+class ColumnMover {
+  using Cut = ColumnCut<T>;
+  struct alignas(sizeof(T) * values) Piece {
+    T value[values];
+  };
+  static constexpr int pieces = Cut::columns / values, rows_a_loop = Cut::movers / pieces;
+
+ public:
+  /// `column`: the first of the block's; `there`: those that are moved.
+  __device__ ColumnMover(const GpuRows<T, apart>& rows, Lid size, Lid column, T* local, Range there, Lid null)
+      : rows_(rows), size_(size), row_((static_cast<Lid>(threadIdx.x) - warp) / pieces) {
+    const Lid own = (static_cast<Lid>(threadIdx.x) - warp) % pieces * values;
+    local_ = local + own;
+    column_ = column + own;
+    there_ = column_ >= there.begin && column_ < there.end && (values > 1 || column_ != null);
+  }
+  __device__ void bring(Lid chunk) const {
+    each(chunk, [&](T* to, T* from) { __pipeline_memcpy_async(to, from, sizeof(Piece)); });
+  }
+  __device__ void store(Lid chunk) const {
+    each(chunk, [&](T* from, T* to) { *reinterpret_cast<Piece*>(to) = *reinterpret_cast<const Piece*>(from); });
+  }
+
+ private:
+  /// use(in shared memory, in memory)
+  template <class Use>
+  __device__ void each(Lid chunk, const Use& use) const {
+    const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, size_);
+    rows_.some(begin, end, [&](const auto& rows) {
+#pragma unroll
+      for (int n = 0; n < Cut::rows / rows_a_loop; ++n) {
+        const Lid k = begin + n * rows_a_loop + row_;
+        if (k < end && there_) use(local_ + k * Cut::columns, rows.row(k) + column_);
+      }
+    });
+  }
+
+  const GpuRows<T, apart>& rows_;
+  Lid size_, row_, column_;
+  T* local_;
+  bool there_;
+};
+
 /// As eliminate_kernel for a line that is no cycle; `equal`: rows that have the lengths of the row before. The column
 /// `null`, where it is one of them, is solved as solve_null_column does, by the first block: beside the others, which
-/// it would hold up as one of their columns.
+/// it would hold up as one of their columns. aligned: rows are, to 16 bytes.
 template <class T, bool apart>
-__global__ void __launch_bounds__(ColumnCut<T>::threads)
+__global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
     columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, KnownFactors<T> known,
-                   GpuRows<T, apart> rows, T* ratios, Size stride, Range columns, Lid null) {
+                   const __grid_constant__ GpuRows<T, apart> rows, T* ratios, Size stride, Range columns, Lid null,
+                   bool aligned) {
   cuda::wait_for_earlier_work();
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
   const bool with_null = null >= columns.begin && null < columns.end;
   if (with_null && blockIdx.x == 0) return null_column_by_block(line, rows, null, memory);
-  T* const local = reinterpret_cast<T*>(memory);
+  const Lid chunks = Cut::chunks(line.size), me = static_cast<Lid>(threadIdx.x);
+  cuda::BlockEvent* const arrived = reinterpret_cast<cuda::BlockEvent*>(memory);
+  cuda::BlockEvent* const solved = arrived + chunks;
+  T* const local = reinterpret_cast<T*>(solved + chunks);
   T* const widths = local + line.size * Cut::columns;
   T* const conductance = widths + line.size;
-  const int me = static_cast<int>(threadIdx.x), own = me % Cut::columns, own_row = me / Cut::columns;
-  const Lid block = static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0);
-  const Lid group = columns.begin / Cut::columns + block, column = group * Cut::columns + own;
-  const bool there = column >= columns.begin && column < columns.end && column != null;
-  const Lid chunks = (line.size + Cut::rows - 1) / Cut::rows;
-  for (Lid k = me; k <= line.size; k += Cut::threads) {
-    if (k < line.size) widths[k] = line.widths[k];
-    conductance[k] = line.conductance[k];
+  for (Lid chunk = me; chunk < chunks; chunk += Cut::threads) {
+    arrived[chunk].expect(Cut::movers);
+    solved[chunk].expect(1);
   }
-  const auto bring = [&](Lid chunk) {
-    const Lid end = min((chunk + 1) * Cut::rows, line.size);
-    rows.some(chunk * Cut::rows, end, [&](const auto& from) {
-#pragma unroll
-      for (int n = 0; n < Cut::rows / Cut::rows_a_loop; ++n) {
-        const Lid k = chunk * Cut::rows + n * Cut::rows_a_loop + own_row;
-        if (k < end && there) __pipeline_memcpy_async(local + k * Cut::columns + own, from.row(k) + column, sizeof(T));
+  __syncthreads();
+  const Lid group = columns.begin / Cut::columns + static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0),
+            first = group * Cut::columns;
+  if (me >= warp) {
+    for (Lid k = me - warp; k <= line.size; k += Cut::movers) {
+      if (k < line.size) __pipeline_memcpy_async(widths + k, line.widths + k, sizeof(T));
+      __pipeline_memcpy_async(conductance + k, line.conductance + k, sizeof(T));
+    }
+    const auto move = [&](const auto& mover) {
+      for (Lid chunk = 0; chunk < chunks; ++chunk) {
+        mover.bring(chunk);
+        arrived[chunk].tell_with_copies();
       }
-    });
-    __pipeline_commit();
-  };
-  for (Lid chunk = 0; chunk < Cut::ahead; ++chunk) bring(chunk);
-  const bool first_warp = me < 32, eliminates = me < Cut::columns && there;
-  ColumnElimination<T> elimination(widths, conductance, equal, there ? lambdas[column] : T(-1), local + own,
+      for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {
+        solved[chunk].wait();
+        mover.store(chunk);
+      }
+    };
+    const bool whole = first >= columns.begin && first + Cut::columns <= columns.end &&
+                       !(null >= first && null < first + Cut::columns);
+    if (aligned && whole)
+      move(ColumnMover<T, apart, 16 / sizeof(T)>(rows, line.size, first, local, columns, null));
+    else
+      move(ColumnMover<T, apart, 1>(rows, line.size, first, local, columns, null));
+    return;
+  }
+  const int own = me % Cut::columns;
+  const Lid column = first + own;
+  const bool eliminates = me < Cut::columns && column >= columns.begin && column < columns.end && column != null;
+  ColumnElimination<T> elimination(widths, conductance, equal, eliminates ? lambdas[column] : T(-1), local + own,
                                    known.of(group, own, line.size), ratios + column, stride,
                                    __ballot_sync(~0U, eliminates));
   for (Lid chunk = 0; chunk < chunks; ++chunk) {
-    bring(chunk + Cut::ahead);
-    __pipeline_wait_prior(Cut::ahead);
-    __syncthreads();
+    arrived[chunk].wait();
     if (eliminates) elimination.up(chunk * Cut::rows, min((chunk + 1) * Cut::rows, line.size));
   }
-  __syncthreads();
   for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {
-    const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, line.size);
-    if (eliminates) elimination.down(begin, min(end, line.size - 1));
-    __syncthreads();
-    if (first_warp || !there) continue;
-    constexpr int at_once = Cut::rows_a_loop - 32 / Cut::columns;  // the first warp is with the next ones
-    rows.some(begin, end, [&](const auto& to) {
-      for (Lid k = begin + own_row - 32 / Cut::columns; k < end; k += at_once)
-        to.row(k)[column] = local[k * Cut::columns + own];
-    });
+    const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, line.size - 1);
+    if (eliminates) elimination.down(begin, end);
+    __syncwarp();
+    if (me == 0) solved[chunk].tell();
   }
 }
 

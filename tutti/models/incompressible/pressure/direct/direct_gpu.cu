@@ -362,7 +362,7 @@ void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range)
     const Lid groups = (range.end - 1) / Cut::columns - range.begin / Cut::columns + 1;
     const direct::KnownFactors<T> known{known_groups_.data(), known_.data()};
     cuda::launch(stream, kernel, groups + (with_null ? 1 : 0), Cut::threads, bytes, view, equal_, lambda_.data(), known,
-                 rows, scratch_.data(), stride, range, null_column_);
+                 rows, scratch_.data(), stride, range, null_column_, rows.aligned());
     return;
   }
   constexpr int block = 128;

@@ -366,6 +366,12 @@ struct GpuRows {
         offset((reinterpret_cast<std::intptr_t>(of.apart_values) - reinterpret_cast<std::intptr_t>(of.values)) /
                static_cast<std::intptr_t>(sizeof(T))),
         step(of.apart_stride) {}
+  /// Does each row begin at a multiple of 16 bytes?
+  bool aligned() const {
+    constexpr Size together = 16 / sizeof(T);
+    return reinterpret_cast<std::uintptr_t>(values) % 16 == 0 && stride % together == 0 &&
+           (!some_apart || (offset % together == 0 && step % together == 0));
+  }
   /// use(rows) for rows [from, to), which nearly always lie at one distance: then it is asked once what they are.
   template <class Use>
   __device__ void some(Lid from, Lid to, const Use& use) const {

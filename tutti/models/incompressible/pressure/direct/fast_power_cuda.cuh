@@ -70,6 +70,23 @@ __device__ inline Complex<T> load_constant_pair(const T* from) {
   const auto v = __ldg(reinterpret_cast<const typename PairOf<T>::Type*>(from));
   return {v.x, v.y};
 }
+/// A value that no other thread needs: the first cache is for factors and places, which all blocks read.
+__device__ inline float load_past_cache(const float* from) {
+  float value;
+  asm volatile("ld.global.L1::no_allocate.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  return value;
+}
+__device__ inline double load_past_cache(const double* from) {
+  double value;
+  asm volatile("ld.global.L1::no_allocate.f64 %0, [%1];" : "=d"(value) : "l"(from));
+  return value;
+}
+__device__ inline void store_past_cache(float* to, float value) {
+  asm volatile("st.global.L1::no_allocate.f32 [%0], %1;" ::"l"(to), "f"(value) : "memory");
+}
+__device__ inline void store_past_cache(double* to, double value) {
+  asm volatile("st.global.L1::no_allocate.f64 [%0], %1;" ::"l"(to), "d"(value) : "memory");
+}
 template <class T>
 __device__ inline void store_pair(T* to, Complex<T> z) {
   typename PairOf<T>::Type v;
@@ -108,9 +125,8 @@ class PowerThread {
     constexpr int r = Plan::radix(0);
 #pragma unroll
     for (int n = 0; n < per_thread; ++n) {
-      const unsigned k = paired<r>(n / r) + points / r * (n % r);
-      const int2 place = __ldg(reinterpret_cast<const int2*>(line_.in) + k);
-      z_[n] = {signed_value(value, place.x), signed_value(value, place.y)};
+      const int2 from = place<r>(line_.in, n);
+      z_[n] = {signed_value(value, from.x), signed_value(value, from.y)};
     }
     if (line_.before != nullptr) mix<r, MixSide::before>(line_.before);
   }
@@ -123,15 +139,26 @@ class PowerThread {
     constexpr int r = Plan::radix(passes - 1);
     if (line_.after != nullptr) mix<r, MixSide::after>(line_.after);
 #pragma unroll
-    for (int n = 0; n < per_thread; ++n) {
-      const unsigned k = paired<r>(n / r) + points / r * (n % r);
-      const int2 place = __ldg(reinterpret_cast<const int2*>(line_.out) + k);
-      put_signed(put, place.x, z_[n].re);
-      put_signed(put, place.y, z_[n].im);
+    for (int first = 0; first < per_thread; first += places_at_once) {
+      int2 places[places_at_once];
+#pragma unroll
+      for (int n = 0; n < places_at_once; ++n) places[n] = place<r>(line_.out, first + n);
+#pragma unroll
+      for (int n = 0; n < places_at_once; ++n) {
+        put_signed(put, places[n].x, z_[first + n].re);
+        put_signed(put, places[n].y, z_[first + n].im);
+      }
     }
   }
 
  private:
+  static constexpr int places_at_once = 8;  ///< are asked for together
+
+  /// Those of the thread's n-th point in the first or last pass.
+  template <int r>
+  __device__ int2 place(const Lid* places, int n) const {
+    return __ldg(reinterpret_cast<const int2*>(places) + paired<r>(n / r) + points / r * (n % r));
+  }
   /// A negative place, -1 - place, is that with the other sign.
   template <class Value>
   __device__ static T signed_value(const Value& value, int place) {
@@ -161,6 +188,11 @@ class PowerThread {
     return p == 0 || p == passes - 1 ? paired<r>(n) : me_ + n * Plan::threads;
   }
 
+  /// Of values: a choice between two places of an array would have the compiler keep the array in memory.
+  __device__ static Complex<T> either(bool first, Complex<T> a, Complex<T> b) {
+    const T re = first ? a.re : b.re, im = first ? a.im : b.im;
+    return {re, im};
+  }
   template <int r, MixSide side>
   __device__ void mix(const FastMix<T>* mixes) {
 #pragma unroll
@@ -174,7 +206,8 @@ class PowerThread {
       const bool own = me_ + pair * Plan::threads == 0;
 #pragma unroll
       for (int i = 0; i < r; ++i) {
-        const Complex<T> mirror_a = own ? a[(r - i) % r] : b[r - 1 - i], mirror_b = own ? b[r - 1 - i] : a[r - 1 - i];
+        const Complex<T> mirror_a = either(own, a[(r - i) % r], b[r - 1 - i]),
+                         mirror_b = either(own, b[r - 1 - i], a[r - 1 - i]);
         const int at = points / r * i;
         z_[pair * 2 * r + i] = fast_mix<side>(load_mix(mixes + paired<r>(2 * pair) + at), a[i], mirror_a);
         z_[pair * 2 * r + r + i] = fast_mix<side>(load_mix(mixes + paired<r>(2 * pair + 1) + at), b[i], mirror_b);
@@ -347,10 +380,11 @@ __global__ void __launch_bounds__(ColumnsOfPower<T, exponent>::threads, ColumnsO
   T* const to = out.first + out.at(min(line, lines - 1));
   const auto step = static_cast<unsigned>(in.step), step_out = static_cast<unsigned>(out.step);
   PowerThread<T, exponent> thread(plan, threadIdx.x / Cut::lines);
-  thread.load([&](unsigned place) { return from[place * step]; });
+  // Past the first cache, which is for factors and places: all blocks read the same ones.
+  thread.load([&](unsigned place) { return load_past_cache(from + place * step); });
   thread.transform(ColumnMemory<T, Cut::lines>{reinterpret_cast<T*>(memory) + 2 * which});
   thread.store([&](unsigned place, T value) {
-    if (there) to[place * step_out] = value;
+    if (there) store_past_cache(to + place * step_out, value);
   });
 }
 

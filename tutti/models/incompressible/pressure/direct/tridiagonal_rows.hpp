@@ -15,6 +15,13 @@ struct EliminatedRow {
   T inverse, ratio, value;
 };
 
+/// The row's value where its inverse is known. One fma waits for the row before, and nothing else: that is what the
+/// time of a column on a GPU is made of.
+template <class T>
+TUTTI_HD inline T eliminated_value(T below, T h, T inverse, T f, T value_before) {
+  return std::fma(below * inverse, value_before, -h * inverse * f);
+}
+
 /// `lost`: e_{k-1} / (g_k + e_{k-1}), of the row before, and then of this one. The ground below cell 0 counts as one
 /// more cell of value 0, with all of its conductance: there it is 1.
 template <class T>
@@ -22,7 +29,7 @@ TUTTI_HD inline EliminatedRow<T> eliminate_row(T below, T above, T h, T lambda, 
   const T leak = std::fma(below, lost, -lambda * h);
   const T inverse = 1 / (above + leak);
   lost = leak * inverse;
-  return {inverse, above * inverse, std::fma(below, value_before, -h * f) * inverse};
+  return {inverse, above * inverse, eliminated_value(below, h, inverse, f, value_before)};
 }
 
 /// The same elimination for -lambda h on the right.
