@@ -91,7 +91,7 @@ class PassWays {
              void (*kernel)(CellBox, Pass, RowGroups, Lid), std::size_t shared = 0) {
     std::string cut = fmt::format("{}, {} cells x {} x {}, {} planes", name, Tuning::cells, Tuning::threads,
                                   Tuning::resident, Tuning::planes);
-    if constexpr (requires { Tuning::ahead; }) cut += fmt::format(", {} ahead", Tuning::ahead);
+    if constexpr (requires { Tuning::ahead; }) cut += fmt::format(", {} ahead{}", Tuning::ahead, Tuning::brings_rows ? " with rows beside" : "");
     const auto launch = [&] { launch_rows<Tuning>(stream_, part_.box, pass, kernel, shared); };
     launch();  // before its resources are asked for: it may need to be allowed more shared memory
     compare(cut, cost, written, launch, resources(kernel, Tuning::threads, shared));
@@ -120,18 +120,21 @@ class PassWays {
                     detail::MomentumAhead<T, Tuning, warm, false>::bytes);
     };
     if constexpr (!warm) {
-      way(MomentumTuning<wide, 512, 1, 8, 1>{});
-      way(MomentumTuning<wide, 512, 1, 8, 2>{});
-      way(MomentumTuning<wide, 512, 1, 16, 2>{});
-      way(MomentumTuning<wide, 512, 1, 64, 2>{});
-      way(MomentumTuning<wide, 256, 2, 8, 2>{});
-      way(MomentumTuning<half, 512, 1, 8, 2>{});
+      if constexpr (sizeof(T) == 4) {
+        way(MomentumTuning<wide, 512, 1, 8, 2, false>{});
+        way(MomentumTuning<wide, 512, 1, 8, 2, true>{});
+        way(MomentumTuning<wide, 256, 2, 8, 2, true>{});
+      }
+      way(MomentumTuning<wide, 384, 1, 4, 2, true>{});
+      way(MomentumTuning<wide, 128, 3, 8, 2, true>{});
+      way(MomentumTuning<half, 512, 1, 8, 2, true>{});
     } else {
-      way(MomentumTuning<wide, 256, 1, 8, 2>{});
-      way(MomentumTuning<wide, 128, 3, 8, 2>{});
+      way(MomentumTuning<wide, 256, 1, 8, 2, false>{});
+      way(MomentumTuning<wide, 256, 1, 8, 2, true>{});
+      way(MomentumTuning<wide, 128, 3, 8, 2, true>{});
     }
-    way(MomentumTuning<wide, 384, 1, 4, 2>{});
-    way(MomentumTuning<wide, 384, 1, 8, 2>{});
+    way(MomentumTuning<wide, 384, 1, 8, 2, false>{});
+    way(MomentumTuning<wide, 384, 1, 8, 2, true>{});
   }
 
   void divergence() {
@@ -165,7 +168,6 @@ class PassWays {
     way(RowTuning<wide, 256, 4, 4, 1>{});
     way(RowTuning<wide, 256, 4, 8, 1>{});
     way(RowTuning<wide, 256, 4, 32, 1>{});
-    way(RowTuning<wide, 256, 4, 128, 1>{});
     way(RowTuning<wide, 512, 2, 4, 1>{});
     way(RowTuning<half, 512, 2, 4, 1>{});
   }

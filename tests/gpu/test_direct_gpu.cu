@@ -40,6 +40,8 @@ std::vector<Box> boxes() {
           {ring(2048), open(6), walls(3)},
           {walls(6), ring(2048), walls(3)},
           {walls(128), ring(256), walls(90)},  // along z some columns settle early, some late
+          {walls(64), walls(32), open(700)},   // and in several pieces
+          {walls(33), walls(5), walls(200)},   // whose rows are not aligned
           {open(512), walls(1024), stretched(6, neumann, neumann)},
           {walls(256), open(512), open(33)},
           {walls(6), walls(6), walls(7000)}};  // its constant column does not fit shared memory in double

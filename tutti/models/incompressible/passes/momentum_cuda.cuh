@@ -1,7 +1,7 @@
 // The predictor tuned for GPUs: threads march in z, several cells of a row each. Momentum and heat that pass through
 // the faces above a plane stay in registers until the thread is in the plane above, as what the faces between a
-// thread's own cells pass does; of the rows beside caches have most. What memory has comes through shared memory, a
-// plane or more ahead. The bits are those of Predict and StepScalar.
+// thread's own cells pass does. What memory has, and the rows beside, of which caches have most, come through shared
+// memory, a plane or more ahead. The bits are those of Predict and StepScalar.
 #pragma once
 
 #include "tutti/models/incompressible/passes/flow_passes.hpp"
@@ -10,16 +10,18 @@
 
 namespace tutti::incompressible {
 
-/// ahead: planes whose values are under way, or there and not yet used.
-template <int cells, int threads, int resident, int planes, int ahead_>
+/// ahead: planes whose values are under way, or there and not yet used; brings_rows: the rows beside are among them.
+template <int cells, int threads, int resident, int planes, int ahead_, bool brings_rows_>
 struct MomentumTuning : RowTuning<cells, threads, resident, planes, 2> {
   static constexpr int ahead = ahead_;
+  static constexpr bool brings_rows = brings_rows_;
 };
-/// What the model takes; bench_flow_kernels compares others.
-template <class T, bool warm>
-struct MomentumMarch : MomentumTuning<4, warm ? 128 : 512, warm ? 3 : 1, 8, 2> {};
-template <bool warm>
-struct MomentumMarch<double, warm> : MomentumTuning<2, warm ? 256 : 384, 1, 8, 2> {};
+/// What the model takes; bench_flow_kernels compares others. With forces and a temperature 384 threads would need more
+/// shared memory than there is.
+template <class T, bool warm, bool forced>
+struct MomentumMarch : MomentumTuning<16 / static_cast<int>(sizeof(T)), warm && forced ? 320 : 384, 1, 8, 2, true> {};
+template <bool forced>
+struct MomentumMarch<float, false, forced> : MomentumTuning<4, 512, 1, 8, 2, false> {};
 
 namespace detail {
 
@@ -44,27 +46,44 @@ struct FlowPlane {
   }
 };
 
+/// Rows beside a thread's own that a plane needs; v to the south of the plane itself is known from the one below.
+enum Beside : std::uint8_t { u_south, u_north, v_north, v_south_above, w_south, w_north, t_south, t_north };
+
 /// What a thread reads of each plane, on its way: velocities and temperature of the plane above, whose edges it needs,
-/// and this one's rates and forces.
+/// this one's rates and forces, and the rows beside.
 template <class T, class Tuning, bool warm, bool forced>
-struct MomentumAhead : PlanesAhead<T, Tuning::cells, 2 * (warm ? 4 : 3) + (forced ? 3 : 0), warm ? 4 : 3,
-                                   Tuning::threads, Tuning::ahead> {
-  static constexpr int carried = warm ? 4 : 3;
-  using Base = PlanesAhead<T, Tuning::cells, 2 * carried + (forced ? 3 : 0), carried, Tuning::threads, Tuning::ahead>;
+struct MomentumFields {
+  static constexpr int carried = warm ? 4 : 3, rates = carried, beside = 2 * carried, rows = warm ? 8 : 6,
+                       forces = beside + (Tuning::brings_rows ? rows : 0), count = forces + (forced ? 3 : 0),
+                       corner = carried, edges = carried + 1;
+  using Ahead = PlanesAhead<T, Tuning::cells, count, edges, Tuning::threads, Tuning::ahead>;
+};
+template <class T, class Tuning, bool warm, bool forced>
+struct MomentumAhead : MomentumFields<T, Tuning, warm, forced>::Ahead {
+  using Fields = MomentumFields<T, Tuning, warm, forced>;
+  using Base = Fields::Ahead;
   using Base::Base;
+  using Pass = Predict<T, warm, forced>;
+  using Row = T[Tuning::cells];
 
   /// n: of the first value in the plane whose rates are wanted.
-  __device__ void bring_plane(const Predict<T, warm, forced>& pass, Lid n) {
+  __device__ void bring_plane(const Pass& pass, Lid n) {
     const Lid above = n + pass.g.array.plane();
 #pragma unroll
-    for (int c = 0; c < 3; ++c) this->bring(c, pass.a.u[c] + above);
-    if constexpr (warm) this->bring(3, pass.a.temperature.now + above);
+    for (int c = 0; c < 3; ++c) this->bring_shared(c, pass.a.u[c] + above);
+    if constexpr (warm) this->bring_shared(3, pass.a.temperature.now + above);
 #pragma unroll
-    for (int c = 0; c < 3; ++c) this->bring(carried + c, pass.a.rate[c] + n);
-    if constexpr (warm) this->bring(carried + 3, pass.a.temperature.rate + n);
+    for (int c = 0; c < 3; ++c) this->bring(Fields::rates + c, pass.a.rate[c] + n);
+    if constexpr (warm) this->bring(Fields::rates + 3, pass.a.temperature.rate + n);
     if constexpr (forced) {
 #pragma unroll
-      for (int c = 0; c < 3; ++c) this->bring(2 * carried + c, pass.a.force[c] + n);
+      for (int c = 0; c < 3; ++c) this->bring(Fields::forces + c, pass.a.force[c] + n);
+    }
+    if constexpr (Tuning::brings_rows) {
+#pragma unroll
+      for (int b = 0; b < Fields::rows; ++b)
+        this->bring_beside(Fields::beside + b, beside_at(pass, static_cast<Beside>(b), n));
+      this->bring_edge(Fields::corner, corner_at(pass, n));
     }
   }
   __device__ void get_above(FlowPlane<T, Tuning::cells, warm>& to) const {
@@ -80,11 +99,37 @@ struct MomentumAhead : PlanesAhead<T, Tuning::cells, 2 * (warm ? 4 : 3) + (force
     }
   }
   /// 3: of the temperature.
-  __device__ void get_rate(int c, T (&to)[Tuning::cells]) const {
-    this->get(carried + c, to);
+  __device__ void get_rate(int c, Row& to) const { this->get(Fields::rates + c, to); }
+  __device__ void get_force(int c, Row& to) const { this->get(Fields::forces + c, to); }
+  __device__ void get_beside(const Pass& pass, Beside row, Lid n, Row& to) const {
+    if constexpr (Tuning::brings_rows)
+      this->get(Fields::beside + row, to);
+    else
+      load_beside<Tuning::cells>(beside_at(pass, row, n), to);
   }
-  __device__ void get_force(int c, T (&to)[Tuning::cells]) const {
-    this->get(2 * carried + c, to);
+  /// West of u in the row to the north for a warp's first thread, east of v in the row to the south for its last one.
+  __device__ T get_corner(const Pass& pass, Lid n) const {
+    if constexpr (Tuning::brings_rows) return this->get_edge(Fields::corner);
+    return threadIdx.x % 32 == 0 || threadIdx.x % 32 == 31 ? __ldg(corner_at(pass, n)) : T(0);
+  }
+
+ private:
+  __device__ static const T* beside_at(const Pass& pass, Beside row, Lid n) {
+    const Lid step = pass.g.array.row();
+    switch (row) {
+      case u_south: return pass.a.u[0] + n - step;
+      case u_north: return pass.a.u[0] + n + step;
+      case v_north: return pass.a.u[1] + n + step;
+      case v_south_above: return pass.a.u[1] + n + pass.g.array.plane() - step;
+      case w_south: return pass.a.u[2] + n - step;
+      case w_north: return pass.a.u[2] + n + step;
+      case t_south: return pass.a.temperature.now + n - step;
+      default: return pass.a.temperature.now + n + step;
+    }
+  }
+  __device__ static const T* corner_at(const Pass& pass, Lid n) {
+    const Lid step = pass.g.array.row();
+    return threadIdx.x % 32 == 0 ? pass.a.u[0] + n + step - 1 : pass.a.u[1] + n - step + Tuning::cells;
   }
 };
 
@@ -134,17 +179,14 @@ class MomentumOfGroup {
   /// All of plane k, whose first value has number n, and whose rates have arrived.
   __device__ void step(const Plane& here, const Plane& above, Lid n, Lid k) {
     const LengthsAcross<T> z(pass_.g.line[2], k);
-    Beside beside;
-    load_beside<cells>(pass_.a.u[0] + n - row_, beside.u_south);
-    load_beside<cells>(pass_.a.u[0] + n + row_, beside.u_north);
-    load_beside<cells>(pass_.a.u[1] + n + row_, beside.v_north);
-    load_beside<cells>(pass_.a.u[1] + n + pass_.g.array.plane() - row_, beside.v_south_above);
-    load_beside<cells>(pass_.a.u[2] + n - row_, beside.w_south);
-    load_beside<cells>(pass_.a.u[2] + n + row_, beside.w_north);
-    // West of u in the row to the north for the first thread, east of v in the row to the south for the last one.
-    T corner = 0;
-    if (lane_ == 0) corner = __ldg(pass_.a.u[0] + n + row_ - 1);
-    if (lane_ == 31) corner = __ldg(pass_.a.u[1] + n - row_ + cells);
+    RowsBeside beside;
+    ahead_.get_beside(pass_, u_south, n, beside.u_south);
+    ahead_.get_beside(pass_, u_north, n, beside.u_north);
+    ahead_.get_beside(pass_, v_north, n, beside.v_north);
+    ahead_.get_beside(pass_, v_south_above, n, beside.v_south_above);
+    ahead_.get_beside(pass_, w_south, n, beside.w_south);
+    ahead_.get_beside(pass_, w_north, n, beside.w_north);
+    const T corner = ahead_.get_corner(pass_, n);
     const T u_west = west_of(here.u, here.u_edge, lane_);
     component_u(here, above, beside, u_west, corner, z, n);
     component_v(here, above, beside, u_west, corner, z, n);
@@ -157,12 +199,11 @@ class MomentumOfGroup {
  private:
   using Lengths = LengthsAcross<T>;
   using Row = T[cells];
-  /// Velocities of the rows beside; south of v is known from the plane below.
-  struct Beside {
+  struct RowsBeside {
     T u_south[cells], u_north[cells], v_north[cells], v_south_above[cells], w_south[cells], w_north[cells];
   };
 
-  __device__ void component_u(const Plane& here, const Plane& above, const Beside& beside, T u_west, T corner,
+  __device__ void component_u(const Plane& here, const Plane& above, const RowsBeside& beside, T u_west, T corner,
                               const Lengths& z, Lid n) {
     T momentum[cells], lift[cells] = {};
     const T u_east = east_of(here.u, here.u_edge, lane_), v_east = east_of(here.v, here.v_edge, lane_);
@@ -194,7 +235,7 @@ class MomentumOfGroup {
     finish<0>(here.u, momentum, lift, n);
   }
 
-  __device__ void component_v(const Plane& here, const Plane& above, const Beside& beside, T u_west, T corner,
+  __device__ void component_v(const Plane& here, const Plane& above, const RowsBeside& beside, T u_west, T corner,
                               const Lengths& z, Lid n) {
     T momentum[cells], lift[cells] = {};
     const T v_west = west_of(here.v, here.v_edge, lane_), v_east = east_of(here.v, here.v_edge, lane_);
@@ -213,15 +254,15 @@ class MomentumOfGroup {
       faces_.v[c] = top;
     }
     if constexpr (warm) {
-      T t_north[cells];
-      load_beside<cells>(pass_.a.temperature.now + n + row_, t_north);
+      T north[cells];
+      ahead_.get_beside(pass_, t_north, n, north);
 #pragma unroll
-      for (int c = 0; c < cells; ++c) lift[c] = pass_.force_of(1).lift(here.t[c], t_north[c]);
+      for (int c = 0; c < cells; ++c) lift[c] = pass_.force_of(1).lift(here.t[c], north[c]);
     }
     finish<1>(here.v, momentum, lift, n);
   }
 
-  __device__ void component_w(const Plane& here, const Plane& above, const Beside& beside, T u_west, const Lengths& z,
+  __device__ void component_w(const Plane& here, const Plane& above, const RowsBeside& beside, T u_west, const Lengths& z,
                               Lid n) {
     T momentum[cells], lift[cells] = {};
     const T w_west = west_of(here.w, here.w_edge, lane_), w_east = east_of(here.w, here.w_edge, lane_);
@@ -268,9 +309,9 @@ class MomentumOfGroup {
 
   __device__ void temperature(const Plane& here, const Plane& above, T u_west, const Lengths& z, Lid n) {
     const ScalarView<T>& s = pass_.a.temperature;
-    T t_south[cells], t_north[cells], rates[cells], next[cells];
-    load_beside<cells>(s.now + n - row_, t_south);
-    load_beside<cells>(s.now + n + row_, t_north);
+    T south[cells], north[cells], rates[cells], next[cells];
+    ahead_.get_beside(pass_, t_south, n, south);
+    ahead_.get_beside(pass_, t_north, n, north);
     ahead_.get_rate(3, rates);
     const T t_west = west_of(here.t, here.t_edge, lane_), t_east = east_of(here.t, here.t_edge, lane_);
     CrossFace<T> west = scalar_face(t_west, here.t[0], u_west, x_.distance(0));
@@ -282,8 +323,8 @@ class MomentumOfGroup {
       const CrossFace<T> top = scalar_face(t, above.t[c], here.w[c], z.distance);
       ScalarRate<T> sum;
       sum.add(west, east, x_.width(c));
-      sum.add(scalar_face(t_south[c], t, v_south_[c], y_.distance_below),
-              scalar_face(t, t_north[c], here.v[c], y_.distance), y_.width);
+      sum.add(scalar_face(south[c], t, v_south_[c], y_.distance_below),
+              scalar_face(t, north[c], here.v[c], y_.distance), y_.width);
       sum.add(faces_.t[c], top, z.width);
       west = east;
       faces_.t[c] = top;
@@ -348,15 +389,14 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
 template <class T, bool warm, bool forced>
 bool march_on_gpu(Stream& stream, const CellBox& box, const Predict<T, warm, forced>& pass, bool equal_x,
                   MarchWhere where = MarchWhere::faster) {
+  using Tuning = MomentumMarch<T, warm, forced>;
   const PredictArrays<T>& a = pass.a;
-  return march_rows<MomentumMarch<T, warm>, T>(
+  return march_rows<Tuning, T>(
       stream, box, pass, equal_x, where,
       {a.u[0], a.u[1], a.u[2], a.intermediate[0], a.intermediate[1], a.intermediate[2], a.rate[0], a.rate[1], a.rate[2],
        a.force[0], a.force[1], a.force[2], a.temperature.now, a.temperature.next, a.temperature.rate},
-      []<bool equal>(std::bool_constant<equal>) {
-        return &detail::march_momentum<MomentumMarch<T, warm>, equal, T, warm, forced>;
-      },
-      detail::MomentumAhead<T, MomentumMarch<T, warm>, warm, forced>::bytes);
+      []<bool equal>(std::bool_constant<equal>) { return &detail::march_momentum<Tuning, equal, T, warm, forced>; },
+      detail::MomentumAhead<T, Tuning, warm, forced>::bytes);
 }
 
 }  // namespace tutti::incompressible

@@ -7,9 +7,11 @@
 
 namespace tutti::incompressible {
 
-/// What the model takes; bench_flow_kernels compares others.
+/// What the model takes; bench_flow_kernels compares others. Of divergence and correction, which has more arrays.
 template <class T>
-using ProjectionMarch = RowTuning<16 / static_cast<int>(sizeof(T)), 256, 4, 4, 1>;
+using DivergenceMarch = RowTuning<16 / static_cast<int>(sizeof(T)), 256, 4, 4, 1>;
+template <class T>
+using CorrectionMarch = RowTuning<16 / static_cast<int>(sizeof(T)), 256, 4, 1, 1>;
 /// Doubles need not march: a thread a cell reads them as fast as the memory gives them.
 template <class T>
 inline constexpr bool marches_in_projection = sizeof(T) < sizeof(double);
@@ -124,18 +126,18 @@ template <class T>
 bool march_on_gpu(Stream& stream, const CellBox& box, const DivideDivergence<T>& pass, bool equal_x,
                   MarchWhere where = MarchWhere::faster) {
   if (where == MarchWhere::faster && !marches_in_projection<T>) return false;
-  return march_rows<ProjectionMarch<T>, T>(
+  return march_rows<DivergenceMarch<T>, T>(
       stream, box, pass, equal_x, where, {pass.u[0], pass.u[1], pass.u[2], pass.rhs},
-      []<bool equal>(std::bool_constant<equal>) { return &detail::march_divergence<ProjectionMarch<T>, equal, T>; });
+      []<bool equal>(std::bool_constant<equal>) { return &detail::march_divergence<DivergenceMarch<T>, equal, T>; });
 }
 template <class T>
 bool march_on_gpu(Stream& stream, const CellBox& box, const Correct<T>& pass, bool equal_x,
                   MarchWhere where = MarchWhere::faster) {
   if (where == MarchWhere::faster && !marches_in_projection<T>) return false;
-  return march_rows<ProjectionMarch<T>, T>(
+  return march_rows<CorrectionMarch<T>, T>(
       stream, box, pass, equal_x, where,
       {pass.intermediate[0], pass.intermediate[1], pass.intermediate[2], pass.u[0], pass.u[1], pass.u[2], pass.p},
-      []<bool equal>(std::bool_constant<equal>) { return &detail::march_correction<ProjectionMarch<T>, equal, T>; });
+      []<bool equal>(std::bool_constant<equal>) { return &detail::march_correction<CorrectionMarch<T>, equal, T>; });
 }
 
 }  // namespace tutti::incompressible

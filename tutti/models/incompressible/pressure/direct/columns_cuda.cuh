@@ -5,7 +5,7 @@
 // same `lost` pass on the same. But for the smoothest modes it settles within a few rows, on one value or on two that
 // take turns (rounding may have it so): from there on a row takes two operations, and no ratio has to be kept.
 // Where it does not settle, a row has a division to wait for, and a few such blocks would take twice as long as all
-// others: their factors are found once, at set-up.
+// others: their inverses are found once, at set-up, and those of all columns where lengths differ.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -33,17 +33,17 @@ struct ColumnCut {
   }
 };
 
-/// Groups of ColumnCut::columns columns whose factors are known: slots[group] is the group's place in `values`, or -1.
-/// A place has all inverses and then all ratios of each row.
+/// Groups of ColumnCut::columns columns whose inverses (EliminatedRow) are known: slots[group] is the group's place in
+/// `values`, or -1. A place has those of each row, one behind the other.
 template <class T>
 struct KnownFactors {
-  static constexpr Lid row = 2 * ColumnCut<T>::columns;
+  static constexpr Lid row = ColumnCut<T>::columns;
   const std::int32_t* slots = nullptr;  ///< null: none are known
   const T* values = nullptr;
-  /// Those of a column of a group; null: they are not known.
-  __device__ const T* of(Lid group, int column, Lid size) const {
+  /// Those of a group; null: they are not known.
+  __device__ const T* of(Lid group, Lid size) const {
     const std::int32_t slot = slots == nullptr ? -1 : __ldg(slots + group);
-    return slot < 0 ? nullptr : values + Size{slot} * size * row + column;
+    return slot < 0 ? nullptr : values + Size{slot} * size * row;
   }
 };
 
@@ -54,11 +54,12 @@ class ColumnElimination {
   using Cut = ColumnCut<T>;
 
  public:
-  /// `values`: of the thread's column; `known`: its factors, or null; `ratios`: room for ratios in memory, `stride`
+  /// `values`: of the thread's column; `known`: its inverses, or null; `ratios`: room for ratios in memory, `stride`
   /// from row to row; `lanes`: of the warp, that take part.
-  __device__ ColumnElimination(const T* widths, const T* conductance, Range equal, T lambda, T* values, const T* known,
+  __device__ ColumnElimination(Lid size, const T* widths, const T* conductance, Range equal, T lambda, T* values, const T* known,
                                T* ratios, Size stride, unsigned lanes)
-      : widths_(widths),
+      : size_(size),
+        widths_(widths),
         conductance_(conductance),
         equal_(equal),
         lambda_(lambda),
@@ -89,6 +90,7 @@ class ColumnElimination {
   }
   /// Rows end - 1 down to `from`; the last row of all must not be among them.
   __device__ void down(Lid from, Lid end) {
+    if (known_ != nullptr) return known_rows_down(end - 1, from);
     Lid k = end - 1;
     k = rows_down(k, max(from, equal_.end));
     const Lid settled = max(from, settled_);
@@ -101,7 +103,6 @@ class ColumnElimination {
 
  private:
   static constexpr int at_once = 8, many = 32;
-  static constexpr Lid row_of_known = KnownFactors<T>::row;
   static constexpr int from_memory = 16;   ///< factors or ratios of so many rows are under way together
   static constexpr int between_votes = 4;  ///< rows, an even number: whether they settle is asked behind them
   /// Of rows that have settled: p_k = value + ratio p_{k+1}, value = ratio value_before + scale f, for conductances
@@ -139,18 +140,46 @@ class ColumnElimination {
       at[-r * Cut::columns] = value_ = std::fma((r % 2 == 0 ? first : even_).ratio, value_, v[r]);
   }
 
+  /// The inverses of rows k, k + step and so on, of which some are beyond the line's ends.
+  template <int step>
+  __device__ void load_known(Lid k, T (&inverse)[from_memory]) const {
+#pragma unroll
+    for (int r = 0; r < from_memory; ++r) {
+      const Lid row = min(max(k + r * step, Lid{0}), size_ - 1);
+      inverse[r] = __ldg(known_ + row * KnownFactors<T>::row);
+    }
+  }
+  /// The next ones are under way meanwhile.
   __device__ void known_rows_up(Lid from, Lid end) {
+    T next[from_memory];
+    load_known<1>(from, next);
     for (; from < end; from += from_memory) {
       T inverse[from_memory];
 #pragma unroll
-      for (int r = 0; r < from_memory; ++r)
-        inverse[r] = from + r < end ? __ldg(known_ + (from + r) * row_of_known) : T(0);
+      for (int r = 0; r < from_memory; ++r) inverse[r] = next[r];
+      if (from + from_memory < end) load_known<1>(from + from_memory, next);
 #pragma unroll
       for (int r = 0; r < from_memory; ++r) {
         const Lid k = from + r;
         if (k >= end) return;
         T& value = values_[k * Cut::columns];
         value = value_ = eliminated_value(conductance_[k], widths_[k], inverse[r], value, value_);
+      }
+    }
+  }
+  __device__ void known_rows_down(Lid k, Lid from) {
+    T next[from_memory];
+    load_known<-1>(k, next);
+    for (; k >= from; k -= from_memory) {
+      T inverse[from_memory];
+#pragma unroll
+      for (int r = 0; r < from_memory; ++r) inverse[r] = next[r];
+      if (k - from_memory >= from) load_known<-1>(k - from_memory, next);
+#pragma unroll
+      for (int r = 0; r < from_memory; ++r) {
+        if (k - r < from) return;
+        T& value = values_[(k - r) * Cut::columns];
+        value = value_ = std::fma(conductance_[k - r + 1] * inverse[r], value_, value);
       }
     }
   }
@@ -190,15 +219,13 @@ class ColumnElimination {
     odd_ = settled(rows[between_votes - 1], h);
     if (__all_sync(lanes_, lost_ == two_before)) settled_ = k + between_votes;
   }
-  /// Rows k down to `from`, of which each has its ratio; the next one.
+  /// Rows k down to `from`, of which each has its ratio in memory; the next one.
   __device__ Lid rows_down(Lid k, Lid from) {
     const Lid next = min(k, from - 1);
-    const T* const ratios = known_ != nullptr ? known_ + Cut::columns : ratios_;
-    const Size stride = known_ != nullptr ? Size{row_of_known} : stride_;
     for (; k >= from; k -= from_memory) {
       T ratio[from_memory];
 #pragma unroll
-      for (int r = 0; r < from_memory; ++r) ratio[r] = k - r >= from ? ratios[(k - r) * stride] : T(0);
+      for (int r = 0; r < from_memory; ++r) ratio[r] = k - r >= from ? ratios_[(k - r) * stride_] : T(0);
 #pragma unroll
       for (int r = 0; r < from_memory; ++r) {
         if (k - r < from) break;
@@ -209,6 +236,7 @@ class ColumnElimination {
     return next;
   }
 
+  Lid size_;
   const T *widths_, *conductance_;
   Range equal_;
   T lambda_;
@@ -316,6 +344,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   __syncthreads();
   const Lid group = columns.begin / Cut::columns + static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0),
             first = group * Cut::columns;
+  const T* const inverses = known.of(group, line.size);
   if (me >= warp) {
     for (Lid k = me - warp; k <= line.size; k += Cut::movers) {
       if (k < line.size) __pipeline_memcpy_async(widths + k, line.widths + k, sizeof(T));
@@ -326,6 +355,9 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
         mover.bring(chunk);
         arrived[chunk].tell_with_copies();
       }
+      // The warp that eliminates will find them in the second cache.
+      for (Lid k = me - warp; inverses != nullptr && k < line.size; k += Cut::movers)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(inverses + k * KnownFactors<T>::row));
       for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {
         solved[chunk].wait();
         mover.store(chunk);
@@ -342,8 +374,8 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   const int own = me % Cut::columns;
   const Lid column = first + own;
   const bool eliminates = me < Cut::columns && column >= columns.begin && column < columns.end && column != null;
-  ColumnElimination<T> elimination(widths, conductance, equal, eliminates ? lambdas[column] : T(-1), local + own,
-                                   known.of(group, own, line.size), ratios + column, stride,
+  ColumnElimination<T> elimination(line.size, widths, conductance, equal, eliminates ? lambdas[column] : T(-1),
+                                   local + own, inverses == nullptr ? nullptr : inverses + own, ratios + column, stride,
                                    __ballot_sync(~0U, eliminates));
   for (Lid chunk = 0; chunk < chunks; ++chunk) {
     arrived[chunk].wait();
@@ -379,7 +411,7 @@ __global__ void settling_kernel(TridiagonalView<T> line, Range equal, const T* l
   if (threadIdx.x == 0) rows[blockIdx.x] = settled;
 }
 
-/// The factors of some groups into their places, which are in the order of the groups.
+/// The inverses of some groups into their places, which are in the order of the groups.
 template <class T>
 __global__ void known_factors_kernel(TridiagonalView<T> line, const T* lambdas, Lid columns, const std::int32_t* groups,
                                      T* values) {
@@ -392,8 +424,7 @@ __global__ void known_factors_kernel(TridiagonalView<T> line, const T* lambdas, 
   for (Lid k = 0; k < line.size; ++k, to += KnownFactors<T>::row) {
     const EliminatedRow<T> row =
         eliminate_row(line.conductance[k], line.conductance[k + 1], line.widths[k], lambda, T(0), T(0), lost);
-    to[0] = row.inverse;
-    to[width] = row.ratio;
+    *to = row.inverse;
   }
 }
 

@@ -237,23 +237,26 @@ TridiagonalView<T> DirectGpu<T>::line_z() const {
 }
 
 #if defined(__CUDACC__)
-/// Of groups of columns whose factors need long to settle, where these are few.
+/// Of groups of columns whose factors need long to settle, where these are few; of all groups where lengths differ.
 template <class T>
 void DirectGpu<T>::find_factors(Stream& stream) {
   const Lid columns = static_cast<Lid>(lambda_.size()), slow_rows = std::max<Lid>(32, nz_ / 4);
   const int width = group_columns<T>;
   const auto groups = static_cast<std::size_t>((columns + width - 1) / width);
-  if (groups == 0 || 2 * equal_.size() < nz_) return;
+  if (groups == 0) return;
   std::vector<std::int32_t> slots(groups, -1), slow;
   known_groups_ = make_buffer(stream, std::span<const std::int32_t>(slots), "groups of columns");
-  std::vector<std::int32_t> settled(groups);
-  cuda::launch(stream, direct::settling_kernel<T>, static_cast<unsigned>(groups), width, 0, line_z(), equal_,
-               lambda_.data(), columns, null_column_, known_groups_.data());
-  download(stream, std::span<std::int32_t>(settled), known_groups_);
+  const bool settle = 2 * equal_.size() >= nz_;
+  std::vector<std::int32_t> settled(groups, nz_);
+  if (settle) {
+    cuda::launch(stream, direct::settling_kernel<T>, static_cast<unsigned>(groups), width, 0, line_z(), equal_,
+                 lambda_.data(), columns, null_column_, known_groups_.data());
+    download(stream, std::span<std::int32_t>(settled), known_groups_);
+  }
   for (std::size_t g = 0; g < groups; ++g)
-    if (settled[g] > slow_rows) slow.push_back(static_cast<std::int32_t>(g));
+    if (settled[g] > slow_rows || !settle) slow.push_back(static_cast<std::int32_t>(g));
   const auto count = static_cast<Size>(slow.size());
-  if (count > 0 && count <= most_known_groups(static_cast<Size>(groups))) {
+  if (count > 0 && (!settle || count <= most_known_groups(static_cast<Size>(groups)))) {
     for (std::size_t slot = 0; slot < slow.size(); ++slot)
       slots[static_cast<std::size_t>(slow[slot])] = static_cast<std::int32_t>(slot);
     known_ = Buffer<T>(stream.device(), count * nz_ * direct::KnownFactors<T>::row, "the direct solver's factors");
@@ -402,7 +405,9 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
   };
   const bool cyclic = z.periodic() && z.size() > 1;
   constexpr Size group = group_columns<float>;
-  const Size known = cyclic ? 0 : 2 * z.size() * std::min(columns, group * most_known_groups(columns / group));
+  const Size whole_groups = (columns + group - 1) / group,
+             known_groups = is_uniform(z) ? std::min(whole_groups, most_known_groups(whole_groups)) : whole_groups;
+  const Size known = cyclic ? 0 : z.size() * group * known_groups;
   return known + matrices(x) + matrices(y) + columns +
          std::max(Size{x.size()} * y.size() * planes, columns * z.size()) + (cyclic ? columns * z.size() : 0);
 }
