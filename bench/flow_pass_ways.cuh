@@ -91,7 +91,8 @@ class PassWays {
              void (*kernel)(CellBox, Pass, RowGroups, Lid), std::size_t shared = 0) {
     std::string cut = fmt::format("{}, {} cells x {} x {}, {} planes", name, Tuning::cells, Tuning::threads,
                                   Tuning::resident, Tuning::planes);
-    if constexpr (requires { Tuning::ahead; }) cut += fmt::format(", {} ahead{}", Tuning::ahead, Tuning::brings_rows ? " with rows beside" : "");
+    if constexpr (requires { Tuning::ahead; })
+      cut += fmt::format(", {} ahead{}", Tuning::ahead, Tuning::brings_rows ? " with rows beside" : "");
     const auto launch = [&] { launch_rows<Tuning>(stream_, part_.box, pass, kernel, shared); };
     launch();  // before its resources are asked for: it may need to be allowed more shared memory
     compare(cut, cost, written, launch, resources(kernel, Tuning::threads, shared));

@@ -39,9 +39,16 @@ std::vector<Box> boxes() {
           {open(48), ring(70), walls(20)},
           {ring(2048), open(6), walls(3)},
           {walls(6), ring(2048), walls(3)},
-          {walls(128), ring(256), walls(90)},  // along z some columns settle early, some late
-          {walls(64), walls(32), open(700)},   // and in several pieces
-          {walls(33), walls(5), walls(200)},   // whose rows are not aligned
+          {walls(128), ring(256), walls(90)},                         // along z some columns settle early, some late
+          {walls(64), walls(32), open(700)},                          // and in several pieces
+          {walls(192), ring(160), stretched(130, neumann, neumann)},  // lines of FrequentPoints
+          {ring(96), walls(384), walls(5)},
+          {open(320), walls(640), walls(3)},
+          {walls(768), open(192), ring(4)},
+          {ring(160), open(96), walls(3)},
+          {ring(640), ring(768), walls(2)},
+          {ring(384), ring(320), walls(2)},
+          {walls(33), walls(5), walls(200)},  // whose rows are not aligned
           {open(512), walls(1024), stretched(6, neumann, neumann)},
           {walls(256), open(512), open(33)},
           {walls(6), walls(6), walls(7000)}};  // its constant column does not fit shared memory in double

@@ -158,10 +158,11 @@ template <class T>
 std::vector<T> one_by_one(const FastLineView<T>& plan, const T* in) {
   std::vector<T> out(2 * static_cast<std::size_t>(plan.points)), values(fast_values(plan.points, 1));
   const FastGroup<T> group{plan, values.data(), 1, 0};
-  group.load(0, 1, true, [&](int, Lid place) { return in[place]; });
+  group.load(0, 1, true, [&](int) { return [&](Lid place) { return in[place]; }; });
   Lid before = 1, twiddles = 0;
-  for (int pass = 0; pass < plan.passes; ++pass) group.pass(0, 1, pass, before, twiddles);
-  group.store(0, 1, true, [&](int, Lid place, T value) { out[static_cast<std::size_t>(place)] = value; });
+  for (int pass = 0; pass < plan.radices.count; ++pass) group.pass(0, 1, pass, before, twiddles);
+  group.store(0, 1, true,
+              [&](int) { return [&](Lid place, T value) { out[static_cast<std::size_t>(place)] = value; }; });
   return out;
 }
 
@@ -194,10 +195,11 @@ void expect_bits(Lid n, Lid nx, Lid nz) {
           for (int me = 31; me >= 0; --me) work(me);
         };
         each_thread([&](int me) {
-          group.load(me, 32, true, [&](int l, Lid place) { return in[Size{first + l} * n + place]; });
+          group.load(me, 32, true,
+                     [&](int l) { return [&in, line = Size{first + l} * n](Lid place) { return in[line + place]; }; });
         });
         Lid before = 1, twiddles = 0;
-        for (int pass = 0; pass < plan.passes; ++pass) {
+        for (int pass = 0; pass < plan.radices.count; ++pass) {
           Lid b = before, t = twiddles;
           each_thread([&](int me) {
             b = before, t = twiddles;
@@ -206,7 +208,9 @@ void expect_bits(Lid n, Lid nx, Lid nz) {
           before = b, twiddles = t;
         }
         each_thread([&](int me) {
-          group.store(me, 32, false, [&](int l, Lid place, T value) { block[Size{first + l} * n + place] = value; });
+          group.store(me, 32, false, [&](int l) {
+            return [&block, line = Size{first + l} * n](Lid place, T value) { block[line + place] = value; };
+          });
         });
       }
       ASSERT_TRUE(same_bits(block, expected));

@@ -99,8 +99,12 @@ struct MomentumAhead : MomentumFields<T, Tuning, warm, forced>::Ahead {
     }
   }
   /// 3: of the temperature.
-  __device__ void get_rate(int c, Row& to) const { this->get(Fields::rates + c, to); }
-  __device__ void get_force(int c, Row& to) const { this->get(Fields::forces + c, to); }
+  __device__ void get_rate(int c, Row& to) const {
+    this->get(Fields::rates + c, to);
+  }
+  __device__ void get_force(int c, Row& to) const {
+    this->get(Fields::forces + c, to);
+  }
   __device__ void get_beside(const Pass& pass, Beside row, Lid n, Row& to) const {
     if constexpr (Tuning::brings_rows)
       this->get(Fields::beside + row, to);
@@ -117,14 +121,22 @@ struct MomentumAhead : MomentumFields<T, Tuning, warm, forced>::Ahead {
   __device__ static const T* beside_at(const Pass& pass, Beside row, Lid n) {
     const Lid step = pass.g.array.row();
     switch (row) {
-      case u_south: return pass.a.u[0] + n - step;
-      case u_north: return pass.a.u[0] + n + step;
-      case v_north: return pass.a.u[1] + n + step;
-      case v_south_above: return pass.a.u[1] + n + pass.g.array.plane() - step;
-      case w_south: return pass.a.u[2] + n - step;
-      case w_north: return pass.a.u[2] + n + step;
-      case t_south: return pass.a.temperature.now + n - step;
-      default: return pass.a.temperature.now + n + step;
+      case u_south:
+        return pass.a.u[0] + n - step;
+      case u_north:
+        return pass.a.u[0] + n + step;
+      case v_north:
+        return pass.a.u[1] + n + step;
+      case v_south_above:
+        return pass.a.u[1] + n + pass.g.array.plane() - step;
+      case w_south:
+        return pass.a.u[2] + n - step;
+      case w_north:
+        return pass.a.u[2] + n + step;
+      case t_south:
+        return pass.a.temperature.now + n - step;
+      default:
+        return pass.a.temperature.now + n + step;
     }
   }
   __device__ static const T* corner_at(const Pass& pass, Lid n) {
@@ -262,8 +274,8 @@ class MomentumOfGroup {
     finish<1>(here.v, momentum, lift, n);
   }
 
-  __device__ void component_w(const Plane& here, const Plane& above, const RowsBeside& beside, T u_west, const Lengths& z,
-                              Lid n) {
+  __device__ void component_w(const Plane& here, const Plane& above, const RowsBeside& beside, T u_west,
+                              const Lengths& z, Lid n) {
     T momentum[cells], lift[cells] = {};
     const T w_west = west_of(here.w, here.w_edge, lane_), w_east = east_of(here.w, here.w_edge, lane_);
     const T u_west_above = west_of(above.u, above.u_edge, lane_);

@@ -34,8 +34,8 @@ class PlanesAhead {
   __device__ void bring(int field, const T* from) {
     __pipeline_memcpy_async(planes_[next_].groups[field] + me_, from, sizeof(Group));
   }
-  /// The same of a field that threads beside look for, and with edge `field`: by way of the first cache, which a copy of
-  /// 16 bytes passes by unless it is told not to.
+  /// The same of a field that threads beside look for, and with edge `field`: by way of the first cache, which a copy
+  /// of 16 bytes passes by unless it is told not to.
   __device__ void bring_shared(int field, const T* from) {
     copy<cells>(planes_[next_].groups[field][me_].values, from);
     bring_edge(field, from + (me_ % 32 == 0 ? -1 : cells));
@@ -56,7 +56,9 @@ class PlanesAhead {
     next_ = (next_ + 1) % ahead;
   }
   /// Waits for the first plane that is under way, whose place is that of the next one to be brought.
-  __device__ void wait() const { __pipeline_wait_prior(ahead - 1); }
+  __device__ void wait() const {
+    __pipeline_wait_prior(ahead - 1);
+  }
   __device__ void get(int field, T (&to)[cells]) const {
     const Group group = planes_[next_].groups[field][me_];
 #pragma unroll

@@ -56,8 +56,8 @@ class ColumnElimination {
  public:
   /// `values`: of the thread's column; `known`: its inverses, or null; `ratios`: room for ratios in memory, `stride`
   /// from row to row; `lanes`: of the warp, that take part.
-  __device__ ColumnElimination(Lid size, const T* widths, const T* conductance, Range equal, T lambda, T* values, const T* known,
-                               T* ratios, Size stride, unsigned lanes)
+  __device__ ColumnElimination(Lid size, const T* widths, const T* conductance, Range equal, T lambda, T* values,
+                               const T* known, T* ratios, Size stride, unsigned lanes)
       : size_(size),
         widths_(widths),
         conductance_(conductance),

@@ -92,14 +92,28 @@ bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const In& in, 
   }
 }
 
+/// `points`: those of the plan, or 0.
+template <LineAxis axis, Lid points, class T, class In>
+bool launch_group(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
+  if (points > 0 && points != fast.points) return false;
+  const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
+  cuda::launch(stream, direct::fast_transform_kernel<T, axis, points, In>, (lines + group - 1) / group,
+               direct::block_threads, fast_values(fast.points, group) * sizeof(T), fast, in, out, lines, exponent);
+  return true;
+}
+template <LineAxis axis, Lid... points, class T, class In>
+void launch_group_of(std::integer_sequence<Lid, points...>, Stream& stream, const FastLineView<T>& fast, const In& in,
+                     const direct::Lines<T>& out, Lid lines) {
+  if (!(launch_group<axis, points>(stream, fast, in, out, lines) || ...))
+    launch_group<axis, 0>(stream, fast, in, out, lines);
+}
+
 template <LineAxis axis, class T, class In>
 void launch_fast(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
   if (lines == 0) return;
-  const int exponent = fast_lines_exponent<T>(fast.points), group = 1 << exponent;
   const cuda::CurrentDevice current(stream.device().index());
   if (!launch_as_power<axis>(stream, fast, in, out, lines))
-    cuda::launch(stream, direct::fast_transform_kernel<T, axis, In>, (lines + group - 1) / group, direct::block_threads,
-                 fast_values(fast.points, group) * sizeof(T), fast, in, out, lines, exponent);
+    launch_group_of<axis>(direct::FrequentPoints(), stream, fast, in, out, lines);
 }
 
 template <LineAxis axis, class T>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "tutti/device/cuda/launch.hpp"
 #include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
@@ -294,26 +295,39 @@ struct DivergenceLines {
   }
 };
 
-/// A group of lines a block, its two arrays of points in shared memory: each value is read and written once.
-template <class T, LineAxis axis, class In>
+/// Numbers of points for which the kernel is compiled by itself: it has no divisions then, and its passes are unrolled.
+/// Lines of 96, 160, 192, 320, 384, 640 and 768 cells; powers of two have kernels of their own.
+using FrequentPoints = std::integer_sequence<Lid, 48, 80, 96, 160, 192, 320, 384>;
+
+/// A group of lines a block, its two arrays of points in shared memory: each value is read and written once. `points`:
+/// of the plan, or 0.
+template <class T, LineAxis axis, Lid points, class In>
 __global__ void __launch_bounds__(block_threads)
     fast_transform_kernel(FastLineView<T> plan, const __grid_constant__ In in, Lines<T> out, Lid lines, int exponent) {
   cuda::wait_for_earlier_work();
+  if constexpr (points > 0) {
+    plan.points = points;
+    constexpr Radices radices = radices_of(points);
+    plan.radices = radices;
+    exponent = fast_lines_exponent<T>(points);
+  }
   extern __shared__ __align__(16) char memory[];
   T* const values = reinterpret_cast<T*>(memory);
   const Lid first = static_cast<Lid>(blockIdx.x) << exponent;
   const FastGroup<T> work{plan, values, min(1 << exponent, static_cast<int>(lines - first)), exponent};
   const int me = static_cast<int>(threadIdx.x);
   // Threads side by side read what lies side by side: along x points of a line, along y lines.
-  work.load(me, block_threads, axis == LineAxis::x, [&](int line, Lid place) { return in.line(first + line)(place); });
+  work.load(me, block_threads, axis == LineAxis::x, [&](int line) { return in.line(first + line); });
   __syncthreads();
   Lid before = 1, twiddles = 0;
-  for (int pass = 0; pass < plan.passes; ++pass) {
+#pragma unroll
+  for (int pass = 0; pass < plan.radices.count; ++pass) {
     work.pass(me, block_threads, pass, before, twiddles);
     __syncthreads();
   }
-  work.store(me, block_threads, axis == LineAxis::x,
-             [&](int line, Lid place, T value) { out.first[out.at(first + line) + place * out.step] = value; });
+  work.store(me, block_threads, axis == LineAxis::x, [&](int line) {
+    return [to = out.first + out.at(first + line), step = out.step](Lid place, T value) { to[place * step] = value; };
+  });
 }
 
 inline constexpr int turn_tile = 32, turn_rows = 8;  // a block's squares, and the rows of one that it moves at once

@@ -9,17 +9,17 @@
 namespace tutti::incompressible {
 
 /// Values from one part of a point to the next: odd, so that neighbouring points of a line lie in different banks.
-TUTTI_HD inline int fast_step(int lines) {
+TUTTI_HD constexpr int fast_step(int lines) {
   return lines | 1;
 }
 /// Of both arrays of points.
-inline std::size_t fast_values(Lid points, int lines) {
+TUTTI_HD constexpr std::size_t fast_values(Lid points, int lines) {
   return 4 * static_cast<std::size_t>(points) * static_cast<std::size_t>(fast_step(lines));
 }
 /// As many lines as 48 KiB take, a power of two of at most 16 so that lines side by side fill sectors of memory; its
 /// exponent. One line at least: 2,048 cells of 8 bytes fit.
 template <class T>
-int fast_lines_exponent(Lid points) {
+TUTTI_HD constexpr int fast_lines_exponent(Lid points) {
   int exponent = 4;
   while (exponent > 0 && fast_values(points, 1 << exponent) * sizeof(T) > std::size_t{48} << 10) --exponent;
   return exponent;
@@ -38,34 +38,36 @@ struct FastGroup {
   }
   TUTTI_HD Points<T> points(int which, int line) const { return {array(which) + line, fast_step(room())}; }
 
-  /// use(line, item) for items [0, items) of all lines.
-  template <class Use>
-  TUTTI_HD void each(int me, int threads, bool items_first, Lid items, const Use& use) const {
-    if (items_first)
-      for (Lid i = me; i < items * lines; i += threads) use(static_cast<int>(i / items), i % items);
-    else
-      for (Lid i = me; i < items << exponent; i += threads)
-        if (const int line = static_cast<int>(i) & (room() - 1); line < lines) use(line, i >> exponent);
+  /// of_line(line)(item) for items [0, items) of all lines. A thread has those of one line, or of few.
+  template <class OfLine>
+  TUTTI_HD void each(int me, int threads, bool items_first, Lid items, const OfLine& of_line) const {
+    const int team = threads >> exponent > 0 ? threads >> exponent : 1, together = threads / team;
+    const int first_line = items_first ? me / team : me % together,
+              first_item = items_first ? me % team : me / together;
+    for (int line = first_line; line < lines; line += together) {
+      const auto& use = of_line(line);
+      for (Lid item = first_item; item < items; item += team) use(item);
+    }
   }
-  /// get(line, place)
-  template <class Get>
-  TUTTI_HD void load(int me, int threads, bool points_first, const Get& get) const {
-    each(me, threads, points_first, fast_pairs(plan.points), [&](int line, Lid k) {
-      fast_load(
-          plan, [&](Lid place) { return get(line, place); }, points(0, line), k);
+  /// values_of(line)(place)
+  template <class ValuesOf>
+  TUTTI_HD void load(int me, int threads, bool points_first, const ValuesOf& values_of) const {
+    each(me, threads, points_first, fast_pairs(plan.points), [&](int line) {
+      return [&plan = plan, get = values_of(line), to = points(0, line)](Lid k) { fast_load(plan, get, to, k); };
     });
   }
-  /// put(line, place, value)
-  template <class Put>
-  TUTTI_HD void store(int me, int threads, bool points_first, const Put& put) const {
-    each(me, threads, points_first, fast_pairs(plan.points), [&](int line, Lid k) {
-      fast_store(
-          plan, points(plan.passes % 2, line), [&](Lid place, T value) { put(line, place, value); }, k);
+  /// put_of(line)(place, value)
+  template <class PutOf>
+  TUTTI_HD void store(int me, int threads, bool points_first, const PutOf& put_of) const {
+    each(me, threads, points_first, fast_pairs(plan.points), [&](int line) {
+      return [&plan = plan, put = put_of(line), from = points(plan.radices.count % 2, line)](Lid k) {
+        fast_store(plan, from, put, k);
+      };
     });
   }
   /// Passes in ascending order; `before` begins with 1 and `twiddles` with 0.
   TUTTI_HD void pass(int me, int threads, int pass, Lid& before, Lid& twiddles) const {
-    const int r = plan.radix(pass);
+    const int r = plan.radices[pass];
     const T* const factors = plan.twiddles + twiddles;
     switch (r) {
       case 2:
@@ -94,13 +96,14 @@ struct FastGroup {
   template <int r>
   TUTTI_HD void butterflies(int me, int threads, int pass, Lid before, const T* factors) const {
     const bool last = plan.points == r * before;
-    each(me, threads, false, plan.points / r, [&](int line, Lid item) {
-      const Points<T> from = points(pass % 2, line), to = points(1 - pass % 2, line);
-      const Lid p = item / before, q = item % before;
-      if (last)
-        fast_pass<r, true>(factors, from, to, plan.points, before, p, q);
-      else
-        fast_pass<r, false>(factors, from, to, plan.points, before, p, q);
+    each(me, threads, false, plan.points / r, [&](int line) {
+      return [=, &plan = plan, from = points(pass % 2, line), to = points(1 - pass % 2, line)](Lid item) {
+        const Lid p = item / before, q = item % before;
+        if (last)
+          fast_pass<r, true>(factors, from, to, plan.points, before, p, q);
+        else
+          fast_pass<r, false>(factors, from, to, plan.points, before, p, q);
+      };
     });
   }
 };

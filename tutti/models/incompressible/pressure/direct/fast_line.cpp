@@ -12,24 +12,10 @@ namespace {
 constexpr Lid most_cells = 2048;  // two arrays of a line in double fit the shared memory of every GPU
 
 /// Of 2, 3, 4, 5, 7, 8; empty also where there is another factor.
-std::vector<int> radices_of(Lid points) {
-  std::vector<int> result;
-  const auto take = [&](int r) {
-    result.push_back(r);
-    points /= r;
-  };
-  for (const int r : {7, 5, 3})
-    while (points % r == 0) take(r);
-  while (points % 8 == 0 && points != 16) take(8);
-  while (points % 4 == 0) take(4);
-  if (points % 2 == 0) take(2);
-  if (points != 1) return {};
-  return result;
-}
-
-std::vector<double> twiddles_of(const std::vector<int>& radices, Lid points) {
+std::vector<double> twiddles_of(const Radices& radices, Lid points) {
   std::vector<double> result;
-  for (const int r : radices) {
+  for (int pass = 0; pass < radices.count; ++pass) {
+    const int r = radices[pass];
     for (int i = 1; i < r; ++i)
       for (Size p = 0; p < points / r; ++p) {
         result.push_back(cos_pi(2 * p * i, points));
@@ -95,7 +81,7 @@ void plan_equal_ends(FastLine& plan, LineEnd end) {
 
 bool has_fast_transform(const Line& line) {
   const Lid n = line.size();
-  return n >= 2 && n <= most_cells && n % 2 == 0 && is_uniform(line) && (n == 2 || !radices_of(n / 2).empty());
+  return n >= 2 && n <= most_cells && n % 2 == 0 && is_uniform(line) && (n == 2 || radices_of(n / 2).count > 0);
 }
 
 FastLine fast_line(const Line& line) {
@@ -103,7 +89,7 @@ FastLine fast_line(const Line& line) {
   FastLine plan;
   plan.size = line.size();
   plan.radices = radices_of(plan.size / 2);
-  require(plan.radices.size() <= most_fast_passes, "{} passes of a line", plan.radices.size());
+  require(plan.radices.count <= most_fast_passes, "{} passes of a line", plan.radices.count);
   plan.twiddles = twiddles_of(plan.radices, plan.size / 2);
   if (line.low != line.high)
     plan_mixed_ends(plan, line.low == LineEnd::dirichlet);

@@ -29,11 +29,35 @@ namespace tutti::incompressible {
 /// Equal cells, an even number of at most 2,048, and of no prime factor above 7.
 bool has_fast_transform(const Line& line);
 
+inline constexpr int most_fast_passes = 10;
+
+/// Of the passes, four bits each: an array that is indexed would lie in a GPU's local memory.
+struct Radices {
+  int count = 0;
+  std::uint64_t packed = 0;
+  TUTTI_HD constexpr int operator[](int pass) const { return static_cast<int>(packed >> (4 * pass)) & 15; }
+  bool operator==(const Radices&) const = default;
+};
+/// Of a line of so many points; none where these have other prime factors than 2, 3, 5 and 7.
+constexpr Radices radices_of(Lid points) {
+  Radices result;
+  const auto take = [&](int r) {
+    result.packed |= static_cast<std::uint64_t>(r) << (4 * result.count++);
+    points /= r;
+  };
+  for (const int r : {7, 5, 3})
+    while (points % r == 0) take(r);
+  while (points % 8 == 0 && points != 16) take(8);
+  while (points % 4 == 0) take(4);
+  if (points % 2 == 0) take(2);
+  return points == 1 ? result : Radices{};
+}
+
 /// A plan; `in` and `out` are places in a line, of the points' real and imaginary parts in turn; -1 - place: with the
 /// other sign. `before` and `after`: four factors a point k, FastMix, or none. size 0: there is no fast transform.
 struct FastLine {
   Lid size = 0;
-  std::vector<int> radices;
+  Radices radices;
   std::vector<double> twiddles;  ///< a pass, i in 1 .. radix-1, and a block p: cos and sin of 2 pi p i / length
   std::vector<Lid> in, out;
   std::vector<double> before, after;
@@ -43,8 +67,6 @@ struct FastLine {
 FastLine fast_line(const Line& line);
 /// Q: the transposed matrix, as Q^-1 is orthogonal.
 FastLine transposed(const FastLine& line);
-
-inline constexpr int most_fast_passes = 10;
 
 /// What a point z becomes with its mirror image m, point (points - k) % points. Before the passes a z + b conj(m), with
 /// a = f0 - i f1 and b = f2 + i f3; behind them a conj(z) + b m, with a = f0 + i f1 and b = f2 - i f3. Aligned: read as
@@ -59,20 +81,17 @@ enum class MixSide : std::uint8_t { before, after };
 template <class T>
 struct FastLineView {
   Lid points = 0;  ///< half of the cells
-  int passes = 0;
-  std::uint64_t radices = 0;  ///< four bits each: an array that is indexed would lie in a GPU's local memory
+  Radices radices{};
   const T* twiddles = nullptr;
   const Lid *in = nullptr, *out = nullptr;
   const FastMix<T>*before = nullptr, *after = nullptr;  ///< null: nothing is mixed
-
-  TUTTI_HD int radix(int pass) const { return static_cast<int>(radices >> (4 * pass)) & 15; }
 };
 
 /// A plan rounded to T, in the memory of the CPU. What `size` is 0 of has no points.
 template <class T>
 struct RoundedFastLine {
   Lid size = 0;
-  std::vector<int> radices;
+  Radices radices;
   std::vector<T> twiddles;
   std::vector<FastMix<T>> before, after;
   std::vector<Lid> in, out;
@@ -87,10 +106,7 @@ struct RoundedFastLine {
         in(plan.in),
         out(plan.out) {}
   FastLineView<T> view() const {
-    FastLineView<T> result{
-        size / 2, static_cast<int>(radices.size()), 0, twiddles.data(), in.data(), out.data(), nullptr, nullptr};
-    for (std::size_t i = radices.size(); i-- > 0;)
-      result.radices = result.radices << 4 | static_cast<std::uint64_t>(radices[i]);
+    FastLineView<T> result{size / 2, radices, twiddles.data(), in.data(), out.data(), nullptr, nullptr};
     if (!before.empty()) result.before = before.data();
     if (!after.empty()) result.after = after.data();
     return result;

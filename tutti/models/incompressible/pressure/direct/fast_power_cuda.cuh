@@ -14,27 +14,19 @@ namespace tutti::incompressible::direct {
 
 inline constexpr int least_power = 5, most_power = 10;  ///< exponents of the points
 
-/// The passes of radices_of (fast_line.cpp) for 2^exponent points.
+/// The passes over 2^exponent points.
 template <int exponent>
 struct PowerPlan {
   static constexpr int points = 1 << exponent, cells = 2 * points;
   static constexpr int per_thread = 16, threads = points / per_thread;  ///< of a line
-  static constexpr int radix(int pass) {
-    int left = points, r = 1;
-    for (; pass >= 0; --pass, left /= r) r = left % 8 == 0 && left != 16 ? 8 : left % 4 == 0 ? 4 : 2;
-    return r;
-  }
+  static constexpr int radix(int pass) { return radices_of(points)[pass]; }
   /// The product of the radices before a pass.
   static constexpr int before(int pass) {
     int product = 1;
     for (int p = 0; p < pass; ++p) product *= radix(p);
     return product;
   }
-  static constexpr int passes() {
-    int count = 0;
-    while (before(count) < points) ++count;
-    return count;
-  }
+  static constexpr int passes() { return radices_of(points).count; }
   /// Where the twiddles of a pass begin.
   static constexpr int twiddles(int pass) {
     int count = 0;
@@ -43,10 +35,7 @@ struct PowerPlan {
   }
   template <class T>
   static bool is_plan_of(const FastLineView<T>& line) {
-    if (line.points != points || line.passes != passes()) return false;
-    for (int pass = 0; pass < passes(); ++pass)
-      if (line.radix(pass) != radix(pass)) return false;
-    return true;
+    return line.points == points && line.radices == radices_of(points);
   }
 };
 

@@ -98,8 +98,8 @@ template <class T>
 Lanes<T>* run_passes(const FastLineView<T>& line, Lanes<T>* a, Lanes<T>* b) {
   const T* twiddles = line.twiddles;
   Lid before = 1;
-  for (int pass = 0; pass < line.passes; ++pass) {
-    const int r = line.radix(pass);
+  for (int pass = 0; pass < line.radices.count; ++pass) {
+    const int r = line.radices[pass];
     switch (r) {
       case 2:
         run_pass<2>(twiddles, a, b, line.points, before);
