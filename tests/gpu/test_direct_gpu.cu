@@ -8,6 +8,9 @@
 #include "tutti/base/random.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
+#if defined(__CUDACC__)
+#include "tutti/models/incompressible/pressure/direct/fast_power_cuda.cuh"
+#endif
 
 namespace tutti::incompressible {
 namespace {
@@ -225,6 +228,21 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
     EXPECT_EQ(differing(got_whole, whole), 0) << "from modes";
   }
 }
+
+#if defined(__CUDACC__)
+// A thread's values belong into registers. A choice between two places of an array is enough for the compiler to put
+// them into memory, which no counter of spilled registers tells.
+TYPED_TEST(DirectGpuBits, LinesStayInRegisters) {
+  using T = TypeParam;
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  constexpr std::size_t spilled = 64;  // bytes of a thread; the arrays would take 128 or 256
+  cudaFuncAttributes rows, columns;
+  ASSERT_EQ(cudaFuncGetAttributes(&rows, direct::power_rows_kernel<T, 8, direct::ArrayLines<T>>), cudaSuccess);
+  ASSERT_EQ(cudaFuncGetAttributes(&columns, direct::power_columns_kernel<T, 8>), cudaSuccess);
+  EXPECT_LE(rows.localSizeBytes, spilled);
+  EXPECT_LE(columns.localSizeBytes, spilled);
+}
+#endif
 
 }  // namespace
 }  // namespace tutti::incompressible

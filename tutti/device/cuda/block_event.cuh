@@ -5,8 +5,9 @@
 
 namespace tutti::cuda {
 
-/// Something that happens once in a block, such as rows that arrive in shared memory: some threads tell of it, and
-/// others, which wait without a turn of their own, see what these did before. An mbarrier of which one phase is used.
+/// Something that happens once in a block, such as rows that arrive in shared memory: some threads tell of it, others
+/// wait for it and then see what these did before. In shared memory: an mbarrier, of which one phase is used. From
+/// compute capability 8.0 on.
 class BlockEvent {
  public:
   /// By one thread, with a barrier of the block behind it; `threads`: that tell.
