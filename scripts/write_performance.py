@@ -130,8 +130,10 @@ def chart(panels, key, file, mark):
             for at, value in enumerate(values):
                 colour = LIMITS.get(limit, GREY) if key == "limit" else BLUE if value >= 1 else ORANGE
                 axes.barh(place - 0.34 + thick * (at + 0.5), value - start, 0.88 * thick, start, color=colour, zorder=2)
-            where, ink = (0, "white") if key == "limit" else (max(1, *values), INK)
-            axes.annotate(words, (where, place), (4, 0), textcoords="offset points", va="center", color=ink, zorder=4)
+            inside = key == "limit" and len(values) == 1  # beside bars that are too thin for words
+            where, ink = (0, "white") if inside else (max(values) if key == "limit" else max(1, *values), INK)
+            axes.annotate(words, (where, place), (4, 0), textcoords="offset points", va="center", color=ink, zorder=4,
+                          bbox=None if inside else {"facecolor": "white", "edgecolor": "none", "pad": 0.5})
         axes.set_yticks(range(len(made)), [name for name, *_ in made])
         axes.set_ylim(len(made) - 0.5, -0.5)  # the first row on top
         axes.axvline(1, color=INK, linewidth=1.2, zorder=3)
