@@ -325,6 +325,19 @@ TEST(FakeDevice, KernelsWriteToPeersOnlyWhereTheyReachThem) {
   EXPECT_THROW(sc->reach(xb.data(), 800), std::logic_error) << "no way to peers";
 }
 
+TEST(FakeDevice, WhatALoopReachesIsOfItsThread) {
+  const auto a = make_fake(1, {}, 0), b = make_fake(2, {}, 1);
+  const auto sa = a->make_stream("a"), sb = b->make_stream("b");
+  Buffer<double> xa(*a, 100, "xa"), xb(*b, 100, "xb");
+  sa->reach(xb.data(), 800);
+  std::thread([&] { for_each(*sa, {0, 100}, Fill{xa.data(), 5}); }).join();
+  EXPECT_EQ(a->counts().peer_bytes, 0);
+  for_each(*sa, {0, 100}, Fill{xb.data(), 7});
+  sa->synchronize();
+  EXPECT_EQ(values_of(*sb, xb)[99], 106.0);
+  EXPECT_EQ(a->counts().peer_bytes, 800);
+}
+
 TEST(FakeDevice, CopiesThatAreNotWhatTheySayAreRefused) {
   const auto device = make_fake();
   const auto stream = device->make_stream("s");

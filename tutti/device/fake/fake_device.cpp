@@ -153,6 +153,15 @@ struct Shared {
   std::atomic<bool> lost{false};
 };
 
+/// What a stream's next loop writes besides the memory of its device. Each thread has its own: a link of GPUs enqueues
+/// on the streams of parts while others do.
+struct Reached {
+  const Stream* stream = nullptr;
+  std::shared_ptr<fake::Memory> memory;
+  Size bytes = 0;
+};
+thread_local Reached reached;
+
 class FakeStream final : public Stream {
  public:
   FakeStream(Device& device, const std::string& name, std::shared_ptr<Shared> shared, std::uint64_t seed)
@@ -185,14 +194,16 @@ class FakeStream final : public Stream {
     const auto owner = fake::owner_of(peer, bytes);
     require(owner && owner != shared_->memory, "{}: no array of a peer of {} bytes", shared_->name, bytes);
     require(shared_->options.peer, "{}: memory of a peer is written, but its peers cannot be reached", shared_->name);
-    require(!reached_ || reached_ == owner, "{}: a loop that writes memory of two peers", shared_->name);
-    reached_ = owner;
-    reached_bytes_ += static_cast<Size>(bytes);
+    if (reached.stream != this) reached = {this, nullptr, 0};
+    require(!reached.memory || reached.memory == owner, "{}: a loop that writes memory of two peers", shared_->name);
+    reached.memory = owner;
+    reached.bytes += static_cast<Size>(bytes);
   }
 
   void loop(Range range, const std::function<void(Lid, Lid)>& body) override {
-    const auto peer = std::exchange(reached_, nullptr);
-    const Size peer_bytes = std::exchange(reached_bytes_, 0);
+    const Reached taken = reached.stream == this ? std::exchange(reached, {}) : Reached();
+    const auto peer = taken.memory;
+    const Size peer_bytes = taken.bytes;
     if (range.empty()) return;
     enqueue(
         [this, range, body, peer] {
@@ -396,9 +407,7 @@ class FakeStream final : public Stream {
   std::condition_variable changed_;
   std::deque<Item> queue_;
   bool closing_ = false;
-  FakeCapture* capture_ = nullptr;         ///< notes the work of this stream
-  std::shared_ptr<fake::Memory> reached_;  ///< a peer's, of the next loop
-  Size reached_bytes_ = 0;
+  FakeCapture* capture_ = nullptr;  ///< notes the work of this stream
   std::unique_ptr<FakeCapture> capturing_;
   std::unique_ptr<FakeStream> twin_;
   std::thread thread_;  ///< last: it starts when all else is there
