@@ -1,24 +1,24 @@
-// What warps of a block that do different work tell each other.
+// An event within a block of a GPU, for warps that do different work.
 #pragma once
 
 #include <cstdint>
 
 namespace tutti::cuda {
 
-/// Something that happens once in a block, such as rows that arrive in shared memory: some threads tell of it, others
-/// wait for it and then see what these did before. In shared memory: an mbarrier, of which one phase is used. From
-/// compute capability 8.0 on.
+/// Something that happens once, such as the arrival of rows in shared memory: some threads arrive, others wait for them
+/// and then see what they wrote. It lies in shared memory: an mbarrier, of which one phase is used. From compute
+/// capability 8.0 on.
 class BlockEvent {
  public:
-  /// By one thread, with a barrier of the block behind it; `threads`: that tell.
-  __device__ void expect(unsigned threads) {
+  /// By one thread, followed by __syncthreads(); `threads`: how many will arrive.
+  __device__ void init(unsigned threads) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(threads) : "memory");
   }
-  __device__ void tell() {
+  __device__ void arrive() {
     asm volatile("{.reg .b64 s; mbarrier.arrive.shared::cta.b64 s, [%0];}" ::"r"(address()) : "memory");
   }
-  /// Once all copies that the thread has begun are there.
-  __device__ void tell_with_copies() {
+  /// When all cp.async copies that the thread has begun are complete.
+  __device__ void arrive_after_copies() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(address()) : "memory");
   }
   __device__ void wait() const {

@@ -338,8 +338,8 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   T* const widths = local + line.size * Cut::columns;
   T* const conductance = widths + line.size;
   for (Lid chunk = me; chunk < chunks; chunk += Cut::threads) {
-    arrived[chunk].expect(Cut::movers);
-    solved[chunk].expect(1);
+    arrived[chunk].init(Cut::movers);
+    solved[chunk].init(1);
   }
   __syncthreads();
   const Lid group = columns.begin / Cut::columns + static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0),
@@ -353,7 +353,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
     const auto move = [&](const auto& mover) {
       for (Lid chunk = 0; chunk < chunks; ++chunk) {
         mover.bring(chunk);
-        arrived[chunk].tell_with_copies();
+        arrived[chunk].arrive_after_copies();
       }
       // The warp that eliminates will find them in the second cache.
       for (Lid k = me - warp; inverses != nullptr && k < line.size; k += Cut::movers)
@@ -385,7 +385,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
     const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, line.size - 1);
     if (eliminates) elimination.down(begin, end);
     __syncwarp();
-    if (me == 0) solved[chunk].tell();
+    if (me == 0) solved[chunk].arrive();
   }
 }
 
