@@ -125,7 +125,7 @@ std::vector<PassPart> whole_pass_parts(const BoxParts& parts) {
 
 template <class Halo>
 Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> streams, std::vector<PassPart> parts,
-           std::vector<Halo*> halos, Overlap overlap, int row_cost)
+           std::vector<Halo*> halos, Overlap overlap, int row_cost, PieceOrder order)
     : parts_(std::move(parts)), kernels_(parts_.size()), step_(std::make_unique<Step>(threads, streams, row_cost)) {
   const std::size_t count = parts_.size();
   require(count == streams.size(), "{} parts on {} devices", count, streams.size());
@@ -142,12 +142,16 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
     for (const PassRows& rows : parts_[p].separators)
       before[p].push_back(compute(parts_[p].interior ? prefix + "separator" : name, p, Step::Role::separator, 0, rows));
   std::vector<std::vector<TaskId>> exchanged{add_departure(name, *step_, halos[0], before)};
+  // What others wait for is computed beside the interior, as separators are.
+  const bool await_arrival = order == PieceOrder::arrived;
+  const Step::Role role = await_arrival ? Step::Role::separator : Step::Role::interior;
   for (std::size_t n = 0; n + 1 < halos.size(); ++n) {
+    if (await_arrival) add_arrival(name, *step_, halos[n], exchanged[n], before);
     TaskLists piece(count);
     for (std::size_t p = 0; p < count; ++p) {
       require(parts_[p].pieces.size() + 1 == halos.size(), "{} pieces of {} halos", parts_[p].pieces.size(),
               halos.size());
-      piece[p].push_back(compute(name, p, Step::Role::interior, 0, parts_[p].pieces[n]));
+      piece[p].push_back(compute(name, p, role, 0, parts_[p].pieces[n]));
       for (const TaskId task : before[p]) step_->after(piece[p].front(), task);
     }
     exchanged.push_back(add_departure(name, *step_, halos[n + 1], piece));
@@ -156,7 +160,8 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   for (std::size_t p = 0; p < count; ++p)
     if (parts_[p].interior)
       before[p].push_back(compute(prefix + "interior", p, Step::Role::interior, 0, *parts_[p].interior));
-  for (std::size_t n = 0; n < halos.size(); ++n) add_arrival(name, *step_, halos[n], exchanged[n], before);
+  for (std::size_t n = await_arrival ? halos.size() - 1 : 0; n < halos.size(); ++n)
+    add_arrival(name, *step_, halos[n], exchanged[n], before);
   for (std::size_t p = 0; p < count; ++p)
     for (std::size_t d = 0; d < 3; ++d) {
       const Lid cells = parts_[p].ends[d];
@@ -193,7 +198,7 @@ void Pass::enqueue() {
 
 #define TUTTI_INSTANTIATE(Halo)                                                                                        \
   template Pass::Pass(const std::string&, Threads&, std::span<PartStreams>, std::vector<PassPart>, std::vector<Halo*>, \
-                      Overlap, int);
+                      Overlap, int, PieceOrder);
 TUTTI_INSTANTIATE(Exchange<double>)
 TUTTI_INSTANTIATE(Exchange<float>)
 TUTTI_INSTANTIATE(BoxTransfer<double>)

@@ -32,6 +32,11 @@ struct PassPart {
   /// Work behind the separators, piece after piece, each with a halo of its own that travels beside the pieces to come.
   std::vector<PassRows> pieces = {};
 };
+/// What a piece of a pass waits for.
+enum class PieceOrder : std::uint8_t {
+  computed,  ///< those before it
+  arrived,   ///< and what their halos bring to its part: work that passes from part to part
+};
 /// The parts of a mesh by their maps: independent rows are its interior.
 std::vector<PassPart> row_pass_parts(std::span<const IndexMap> maps);
 /// The parts of a grid: cells beside another part are separators, one layer of them. `ends`: what is filled of this
@@ -55,10 +60,10 @@ class Pass {
   Pass(const std::string& name, Threads& threads, std::span<PartStreams> streams, std::vector<PassPart> parts,
        Halo* halo, Overlap overlap, int row_cost = 1)
       : Pass(name, threads, streams, std::move(parts), std::vector<Halo*>{halo}, overlap, row_cost) {}
-  /// halos: of the separators, then of each piece; none is null where there are pieces.
+  /// halos: of the separators, then of each piece; null: nothing travels behind it.
   template <class Halo>
   Pass(const std::string& name, Threads& threads, std::span<PartStreams> streams, std::vector<PassPart> parts,
-       std::vector<Halo*> halos, Overlap overlap, int row_cost = 1);
+       std::vector<Halo*> halos, Overlap overlap, int row_cost = 1, PieceOrder order = PieceOrder::computed);
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 

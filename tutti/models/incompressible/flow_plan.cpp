@@ -147,19 +147,29 @@ void PartPlanner::direct(Size stages) {
   const DirectLayout layout = direct_layout(flow_, boxes, domain_.weights);
   const bool one_part = boxes.size() == 1;
   const CellBox& planes = of_part(layout.planes);
-  array("planes of the direct solver", planes.cells() * value_bytes_);
+  const Size plane = planes.empty() ? 0 : planes.cells() / planes.size(layout.axis());
+  array("planes of the direct solver", (planes.cells() + (layout.passes ? 2 * plane : 0)) * value_bytes_);
   const CellBox& columns = of_part(layout.columns);
   if (!layout.aligned && layout.turns()) array("planes on their way", planes.cells() * value_bytes_);
-  if (!one_part) array("columns of the direct solver", columns.cells() * value_bytes_);
-  if (domain_.streams[p_].device->kind() == DeviceKind::cuda) {
+  const bool on_gpu = domain_.streams[p_].device->kind() == DeviceKind::cuda;
+  if (layout.passes && !on_gpu)
+    array("factors of the direct solver", columns.cells() * value_bytes_);
+  else if (!layout.passes && !one_part)
+    array("columns of the direct solver", columns.cells() * value_bytes_);
+  if (on_gpu) {
     const auto line = [&](int d) { return pressure_line(flow_, flow_.grid.lines[d], d); };
     const Size sizes = direct_gpu_values(line(layout.order[0]), line(layout.order[1]), line(layout.axis()),
                                          columns.empty() ? 0 : columns.cells() / columns.size(layout.axis()),
-                                         planes.size(layout.axis()));
+                                         planes.size(layout.axis()), columns.size(layout.axis()));
     array("the direct solver's matrices and scratch", sizes * value_bytes_);
   }
   if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);
-  for (int n = 0; n < layout.pieces && !one_part; ++n) {
+  for (int wave = 0; layout.passes && wave + 1 < layout.waves(0).waves(); ++wave) {
+    Wanted wanted;
+    for (std::size_t part = 0; part < boxes.size(); ++part) wanted.push_back(layout.wanted_behind(wave, part));
+    transfer("rows of columns", layout.planes, wanted, true, 1, stages);
+  }
+  for (int n = 0; n < layout.pieces && !one_part && !layout.passes; ++n) {
     transfer("planes to columns", layout.planes_of(n), boxes_without(layout.columns, layout.planes), false, 1, stages);
     transfer("columns to planes", layout.columns_of(n), boxes_without(layout.planes, layout.columns), false, 1, stages);
   }

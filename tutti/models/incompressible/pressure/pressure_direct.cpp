@@ -1,12 +1,14 @@
-// The direct solver over parts. The grid is cut into whole planes for the transforms along two directions, and then
-// into whole columns for the elimination along the third; what travels between the two is all of it, in pieces, each
-// while the next is computed. Bits do not depend on the cuts.
+// The direct solver over parts. The grid is cut into whole planes for the transforms along two directions. The
+// elimination along the third passes through the parts of the flow where these are whole planes (ColumnWaves): a row of
+// each column travels. Else planes become whole columns: what travels is all of it, in pieces, each while the next is
+// computed. Bits do not depend on the cuts.
 #include <algorithm>
 
 #include "tutti/base/denormals.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_solver.hpp"
+#include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
 #include "tutti/models/incompressible/pressure/direct/turned_planes.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 
@@ -135,6 +137,24 @@ struct FromModes {
   }
 };
 
+/// The constant column of a line that parts share: all of its rows come to each of them, which solves all.
+template <class T>
+struct NullColumn {
+  TridiagonalView<T> line;
+  Buffer<T> values;  ///< of all rows
+  Range rows;        ///< of the part
+
+  void solve(Stream& stream, DirectGpu<T>* gpu, const ColumnRows<T>& to) const {
+    T* const all = const_cast<T*>(values.data());
+    if (gpu != nullptr) return gpu->solve_null(stream, all, to);
+    stream.loop({0, 1}, [this, all, to](Lid, Lid) {
+      const FlushDenormals<T> flush;
+      solve_null_column(line, [all](Lid k) -> T& { return all[k]; });
+      for (Lid k = rows.begin; k < rows.end; ++k) to.row(k - rows.begin)[0] = all[k];
+    });
+  }
+};
+
 template <class T>
 struct Eliminate {
   DirectGpu<T>* gpu;
@@ -147,6 +167,48 @@ struct Eliminate {
       const FlushDenormals<T> flush;
       solve_columns(own.line, own.lambda, own.rows, {begin, end});
     });
+  }
+};
+
+/// The same where elimination passes through planes. Units of work: of each wave ColumnWaves::room() of columns up and
+/// as many of columns down, and then one of the constant column.
+template <class T>
+struct EliminateInWaves {
+  DirectGpu<T>* gpu;
+  LinePart<T> part;
+  const T* lambda;
+  ColumnRows<T> rows;
+  T* ratios;
+  Size stride;
+  ColumnWaves waves;
+  const NullColumn<T>* null;
+
+  Lid units() const { return 2 * waves.room(); }
+  /// Those of columns `first` and so on of a piece that `work` has; `offset`: of the first.
+  Range columns_in(Range work, int piece, Lid offset) const {
+    const Range all = waves.columns_of(piece);
+    const auto column = [&](Lid unit) { return std::clamp(unit - offset + all.begin, all.begin, all.end); };
+    return {column(work.begin), column(work.end)};
+  }
+  void operator()(Stream& stream, Range work) const {
+    if (work.begin >= units() * waves.waves()) return null->solve(stream, gpu, rows);
+    const int wave = work.begin / units();
+    const Lid first = wave * units();
+    if (gpu != nullptr) return on_gpu(stream, wave, first, work);
+    stream.loop(work, [own = *this, wave, first](Lid begin, Lid end) {
+      const FlushDenormals<T> flush;
+      const Range up = own.columns_in({begin, end}, own.waves.piece_up(wave), first);
+      if (own.waves.is_last()) return solve_last_columns(own.part, own.lambda, own.rows, up);
+      eliminate_columns(own.part, own.lambda, own.rows, own.ratios, own.stride, up);
+      const Range down = own.columns_in({begin, end}, own.waves.piece_down(wave), first + own.waves.room());
+      substitute_columns<T>(own.part, own.lambda, own.rows, own.ratios, own.stride, down);
+    });
+  }
+  void on_gpu(Stream& stream, int wave, Lid first, Range work) const {
+    const Range up = columns_in(work, waves.piece_up(wave), first);
+    if (waves.is_last()) return gpu->eliminate(stream, rows, up);
+    gpu->substitute_down(stream, rows, columns_in(work, waves.piece_down(wave), first + waves.room()));
+    gpu->eliminate_up(stream, rows, up);
   }
 };
 
@@ -171,7 +233,8 @@ class Direct final : public PressureSolver<T> {
       if (one != nullptr) add_counts(counts, one->counts_per_exchange(), solves_);
     };
     add(to_planes_);
-    for (const auto* pieces : {&to_columns_, &back_to_planes_})
+    add(to_null_);
+    for (const auto* pieces : {&to_columns_, &back_to_planes_, &behind_waves_})
       for (const Transfer& piece : *pieces) add(piece);
     add(to_pressure_);
     return counts;
@@ -184,21 +247,31 @@ class Direct final : public PressureSolver<T> {
                     const std::vector<BoxArray>& to_arrays);
   Transfer turned_transfer(const Boxes& from, const std::vector<Boxes>& wanted,
                            const std::vector<BoxArray>& from_arrays, const std::vector<BoxArray>& to_arrays,
-                           PlanTurn turn);
+                           PlanTurn turn = {});
   std::unique_ptr<Pass> pass(const std::string& name, std::vector<PassPart> parts, std::vector<BoxTransfer<T>*> behind,
-                             int row_cost);
+                             int row_cost, PieceOrder order = PieceOrder::computed);
   template <class RangeOf>
-  std::vector<PassPart> in_pieces(const RangeOf& range_of) const;
+  std::vector<PassPart> in_pieces(int pieces, const RangeOf& range_of) const;
   std::vector<PassPart> from_the_ends() const;
   Range units_of(std::size_t p, const CellBox& planes) const;
   int unit_cost() const { return cost_of((nx_ * y_to_modes_.work() + ny_ * x_to_modes_.work()) / plane_units_); }
   Range numbers_of(std::size_t p, const CellBox& columns) const;
   ColumnRows<T> column_rows(std::size_t p);
   void make_layouts();
+  void make_null_columns();
   void make_passes();
+  void make_transposes(std::vector<BoxTransfer<T>*>& behind_planes, std::vector<BoxTransfer<T>*>& behind_columns);
+  void make_waves(std::vector<BoxTransfer<T>*>& behind_planes);
   void solve_modes();
   PlaneWork<T> plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y);
-  Lid planes(std::size_t p) const { return plane_arrays_[p].stored.size(2); }
+  std::size_t part(std::size_t p) const { return static_cast<std::size_t>(problem_.domain.parts.mine[p]); }
+  /// In the solver's own order.
+  CellBox own_planes(std::size_t p) const { return layout_.turned(plane_boxes_[part(p)]); }
+  Lid planes(std::size_t p) const { return own_planes(p).size(2); }
+  T* first_plane(std::size_t p) {
+    const CellBox own = own_planes(p);
+    return own.empty() ? nullptr : plane_values_[p].data() + plane_arrays_[p].at(own.lower[0], own.lower[1], own.lower[2]);
+  }
 
   PressureProblem<T> problem_;
   DirectLayout layout_;
@@ -214,8 +287,13 @@ class Direct final : public PressureSolver<T> {
   std::vector<Buffer<T>> plane_values_, column_values_;
   std::vector<Buffer<T>> gathered_;  ///< planes on their way, where `turned` is not the order in which they come
   std::vector<std::unique_ptr<DirectGpu<T>>> gpus_;  ///< null where a part is on no GPU
-  Transfer to_planes_, to_pressure_;
+  Transfer to_planes_, to_null_, to_pressure_;
   std::vector<Transfer> to_columns_, back_to_planes_;  ///< one a piece
+  std::vector<Transfer> behind_waves_;                 ///< of layout_.passes
+  std::vector<std::vector<T>> lost_;                   ///< of LinePart
+  std::vector<Buffer<T>> ratios_;                      ///< of parts that are on no GPU
+  bool has_null_ = false;                              ///< the first column is solve_null_column's
+  std::vector<std::unique_ptr<NullColumn<T>>> nulls_;  ///< of layout_.passes
   std::unique_ptr<Pass> gather_, forward_, columns_, backward_;
   PressureEnds<T> ends_;
   Size solves_ = 0;
@@ -255,26 +333,49 @@ void Direct<T>::make_layouts() {
   one_part_ = domain.parts.boxes.size() == 1;
   const LineModes x = modes(problem_.flow, layout_.order[0]), y = modes(problem_.flow, layout_.order[1]);
   const LineOperator z = elimination_line(problem_.flow, layout_.axis());
+  has_null_ = z.singular && static_cast<T>(x.eigenvalues.front() + y.eigenvalues.front()) == 0;
   problem_.comm.together([&] {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
       const auto part = static_cast<std::size_t>(domain.parts.mine[p]);
       Device& device = *domain.streams[p].device;
       const CellBox columns = layout_.turned(column_boxes_[part]);
-      plane_arrays_.push_back({layout_.turned(plane_boxes_[part])});
+      CellBox stored = layout_.turned(plane_boxes_[part]);
+      if (layout_.passes && !stored.empty()) {  // rows of columns of the parts below and above
+        --stored.lower[2];
+        ++stored.upper[2];
+      }
+      plane_arrays_.push_back({stored});
       column_arrays_.push_back({columns});
-      plane_values_.emplace_back(device, plane_boxes_[part].cells(), "pressure, planes");
-      column_values_.emplace_back(device, one_part_ ? 0 : columns.cells(), "pressure, columns");
+      plane_values_.emplace_back(device, stored.cells(), "pressure, planes");
+      column_values_.emplace_back(device, one_part_ || layout_.passes ? 0 : columns.cells(), "pressure, columns");
       gathered_.emplace_back(device, !aligned_ && layout_.turns() ? plane_boxes_[part].cells() : 0,
                              "pressure, planes on their way");
+      ratios_.emplace_back(device, layout_.passes && device.kind() != DeviceKind::cuda ? columns.cells() : 0,
+                           "pressure, factors of columns");
       std::vector<T>& lambda = lambda_.emplace_back();
       for (Lid j = columns.lower[1]; j < columns.upper[1] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
           lambda.push_back(static_cast<T>(x.eigenvalues[i] + y.eigenvalues[j]));
+      lost_.push_back(layout_.passes && columns.lower[2] > 0 ? lost_behind(z_.view(), columns.lower[2], lambda)
+                                                             : std::vector<T>{});
       gpus_.push_back(device.kind() == DeviceKind::cuda
-                          ? std::make_unique<DirectGpu<T>>(*domain.streams[p].compute, x, y, z, lambda, planes(p))
+                          ? std::make_unique<DirectGpu<T>>(*domain.streams[p].compute, x, y, z, lambda, planes(p),
+                                                           Range{columns.lower[2], columns.upper[2]}, lost_.back())
                           : nullptr);
     }
+    if (layout_.passes && has_null_) make_null_columns();
   });
+}
+
+/// The constant mode is the first of all.
+template <class T>
+void Direct<T>::make_null_columns() {
+  const BoxDomain& domain = problem_.domain;
+  for (std::size_t p = 0; p < domain.mine(); ++p) {
+    const CellBox own = own_planes(p);
+    Buffer<T> values(*domain.streams[p].device, own.empty() ? 0 : z_.view().size, "pressure, constant column");
+    nulls_.emplace_back(new NullColumn<T>{z_.view(), std::move(values), {own.lower[2], own.upper[2]}});
+  }
 }
 
 template <class T>
@@ -298,21 +399,22 @@ typename Direct<T>::Transfer Direct<T>::turned_transfer(const Boxes& from, const
   parts.boxes = from;
   parts.cells = layout_.turned({{}, parts.cells}).upper;
   parts.periodic = {};  // all that is wanted are cells of the grid
-  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays, false, domain.streams,
-                                          1, &domain.routing, turn);
+  return std::make_unique<BoxTransfer<T>>(problem_.comm, parts, wanted, from_arrays, to_arrays,
+                                          &from_arrays == &to_arrays, domain.streams, 1, &domain.routing, turn);
 }
 
 template <class T>
 std::unique_ptr<Pass> Direct<T>::pass(const std::string& name, std::vector<PassPart> parts,
-                                      std::vector<BoxTransfer<T>*> behind, int row_cost) {
+                                      std::vector<BoxTransfer<T>*> behind, int row_cost,
+                                      PieceOrder order) {
   return std::make_unique<Pass>(name, problem_.threads, problem_.domain.streams, std::move(parts), std::move(behind),
-                                problem_.overlap, row_cost);
+                                problem_.overlap, row_cost, order);
 }
 
 /// The work on some planes of a part.
 template <class T>
 Range Direct<T>::units_of(std::size_t p, const CellBox& planes) const {
-  const Lid first = planes.lower[static_cast<std::size_t>(layout_.axis())] - plane_arrays_[p].stored.lower[2];
+  const Lid first = planes.lower[static_cast<std::size_t>(layout_.axis())] - own_planes(p).lower[2];
   return {first * plane_units_, (first + planes.size(layout_.axis())) * plane_units_};
 }
 
@@ -329,7 +431,7 @@ Range Direct<T>::numbers_of(std::size_t p, const CellBox& columns) const {
 template <class T>
 ColumnRows<T> Direct<T>::column_rows(std::size_t p) {
   const auto columns = static_cast<Size>(lambda_[p].size());
-  if (one_part_) return {plane_values_[p].data(), columns};
+  if (one_part_ || layout_.passes) return {first_plane(p), columns};
   ColumnRows<T> rows{column_values_[p].data(), columns};
   const CellBox own = intersection(plane_arrays_[p].stored, column_arrays_[p].stored);
   if (own.empty()) return rows;
@@ -342,11 +444,11 @@ ColumnRows<T> Direct<T>::column_rows(std::size_t p) {
 /// The work on a part's pieces: range_of(p, n).
 template <class T>
 template <class RangeOf>
-std::vector<PassPart> Direct<T>::in_pieces(const RangeOf& range_of) const {
+std::vector<PassPart> Direct<T>::in_pieces(int pieces, const RangeOf& range_of) const {
   std::vector<PassPart> parts(problem_.domain.mine());
   for (std::size_t p = 0; p < parts.size(); ++p) {
     parts[p].separators.push_back({range_of(p, 0), {}});
-    for (int n = 1; n < layout_.pieces; ++n) parts[p].pieces.push_back({range_of(p, n), {}});
+    for (int n = 1; n < pieces; ++n) parts[p].pieces.push_back({range_of(p, n), {}});
   }
   return parts;
 }
@@ -381,53 +483,111 @@ void Direct<T>::make_passes() {
   std::vector<BoxArray> gathered_arrays;
   for (const int part : domain.parts.mine) gathered_arrays.push_back({plane_boxes_[static_cast<std::size_t>(part)]});
   if (!aligned_) to_planes_ = transfer(domain.parts.boxes, all_planes, domain.arrays, gathered_arrays);
-  // What a part has in planes of its own and in columns of its own stays in the planes.
-  const Boxes own_planes = layout_.turned(plane_boxes_), own_columns = layout_.turned(column_boxes_);
-  const std::vector<Boxes> other_columns = boxes_without(own_columns, own_planes),
-                           other_planes = boxes_without(own_planes, own_columns);
-  std::vector<Boxes> planes_of, columns_of;
   std::vector<BoxTransfer<T>*> behind_planes, behind_columns;
-  for (int n = 0; n < layout_.pieces; ++n) {
-    const PlanTurn turn{.number = n, .of = layout_.pieces};
-    planes_of.push_back(layout_.planes_of(n));
-    columns_of.push_back(layout_.columns_of(n));
-    behind_planes.push_back(nullptr);
-    behind_columns.push_back(nullptr);
-    if (one_part_) continue;
-    const Boxes planes = layout_.turned(planes_of[n]), columns = layout_.turned(columns_of[n]);
-    to_columns_.push_back(turned_transfer(planes, other_columns, plane_arrays_, column_arrays_, turn));
-    back_to_planes_.push_back(turned_transfer(columns, other_planes, column_arrays_, plane_arrays_, turn));
-    behind_planes.back() = to_columns_.back().get();
-    behind_columns.back() = back_to_planes_.back().get();
-  }
+  if (layout_.passes)
+    make_waves(behind_planes);
+  else
+    make_transposes(behind_planes, behind_columns);
   to_pressure_ = transfer(plane_boxes_, all_pressure, aligned_ ? domain.arrays : gathered_arrays, domain.arrays);
-  const auto part = [&](std::size_t p) { return static_cast<std::size_t>(domain.parts.mine[p]); };
   if (!aligned_) gather_ = pass("to planes", whole_pass_parts(std::vector<Lid>(domain.mine())), {to_planes_.get()}, 1);
-  forward_ = pass("to modes", in_pieces([&](std::size_t p, int n) { return units_of(p, planes_of[n][part(p)]); }),
+  const int plane_pieces = static_cast<int>(behind_planes.size());
+  forward_ = pass("to modes", in_pieces(plane_pieces, [&](std::size_t p, int n) {
+                    return units_of(p, layout_.passes ? plane_boxes_[part(p)] : layout_.planes_of(n)[part(p)]);
+                  }),
                   behind_planes, unit_cost());
   if (problem_.dt_changes && divides()) forward_->never_capture();
-  columns_ = pass("columns", in_pieces([&](std::size_t p, int n) { return numbers_of(p, columns_of[n][part(p)]); }),
-                  behind_columns, cost_of_column(z_.view().size));
+  if (!layout_.passes)
+    columns_ = pass("columns", in_pieces(layout_.pieces, [&](std::size_t p, int n) {
+                      return numbers_of(p, layout_.columns_of(n)[part(p)]);
+                    }),
+                    behind_columns, cost_of_column(z_.view().size));
   backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()}, unit_cost());
   // These arrays stay where they are.
   const auto bind = [](const Transfer& one, std::size_t p, const T* from, T* to) {
     if (one != nullptr) one->bind(p, std::span<const T* const>(&from, 1), std::span<T* const>(&to, 1));
   };
   for (std::size_t p = 0; p < domain.mine(); ++p) {
-    T* const planes = gathered_[p].empty() ? plane_values_[p].data() : gathered_[p].data();
+    T* const own = plane_values_[p].data();
+    T* const planes = gathered_[p].empty() ? own : gathered_[p].data();
     bind(to_planes_, p, problem_.parts[p].rhs.data(), planes);
-    for (const Transfer& piece : to_columns_) bind(piece, p, plane_values_[p].data(), column_values_[p].data());
-    for (const Transfer& piece : back_to_planes_) bind(piece, p, column_values_[p].data(), plane_values_[p].data());
+    for (const Transfer& piece : to_columns_) bind(piece, p, own, column_values_[p].data());
+    for (const Transfer& piece : back_to_planes_) bind(piece, p, column_values_[p].data(), own);
+    for (const Transfer& wave : behind_waves_) bind(wave, p, own, own);
+    if (has_null_ && layout_.passes) bind(to_null_, p, own, nulls_[p]->values.data());
     T* const pressure = problem_.parts[p].p.data();
     bind(to_pressure_, p, aligned_ ? pressure : planes, pressure);
   }
+}
+
+/// What travels between planes and columns, in pieces. What a part has in planes of its own and in columns of its own
+/// stays in the planes.
+template <class T>
+void Direct<T>::make_transposes(std::vector<BoxTransfer<T>*>& behind_planes,
+                                std::vector<BoxTransfer<T>*>& behind_columns) {
+  const Boxes own_planes = layout_.turned(plane_boxes_), own_columns = layout_.turned(column_boxes_);
+  const std::vector<Boxes> other_columns = boxes_without(own_columns, own_planes),
+                           other_planes = boxes_without(own_planes, own_columns);
+  for (int n = 0; n < layout_.pieces; ++n) {
+    const PlanTurn turn{.number = n, .of = layout_.pieces};
+    behind_planes.push_back(nullptr);
+    behind_columns.push_back(nullptr);
+    if (one_part_) continue;
+    const Boxes planes = layout_.turned(layout_.planes_of(n)), columns = layout_.turned(layout_.columns_of(n));
+    to_columns_.push_back(turned_transfer(planes, other_columns, plane_arrays_, column_arrays_, turn));
+    back_to_planes_.push_back(turned_transfer(columns, other_planes, column_arrays_, plane_arrays_, turn));
+    behind_planes.back() = to_columns_.back().get();
+    behind_columns.back() = back_to_planes_.back().get();
+  }
+}
+
+/// What travels where elimination passes: the constant column behind the transforms, and rows of columns behind waves.
+template <class T>
+void Direct<T>::make_waves(std::vector<BoxTransfer<T>*>& behind_planes) {
+  const BoxDomain& domain = problem_.domain;
+  const std::size_t parts = plane_boxes_.size();
+  const Boxes boxes = layout_.turned(plane_boxes_);
+  std::vector<BoxArray> null_arrays(domain.mine());
+  std::vector<Boxes> nulls(parts);
+  if (has_null_) {
+    for (std::size_t part = 0; part < parts; ++part)
+      if (!boxes[part].empty()) nulls[part].push_back({{0, 0, 0}, {1, 1, z_.view().size}});
+    for (std::size_t p = 0; p < domain.mine(); ++p)
+      if (planes(p) > 0) null_arrays[p] = {nulls[part(p)].front()};
+    to_null_ = turned_transfer(boxes, nulls, plane_arrays_, null_arrays);
+  }
+  behind_planes.push_back(to_null_.get());
+  const int waves = layout_.waves(0).waves();
+  std::vector<BoxTransfer<T>*> behind;
+  for (int w = 0; w < waves; ++w) {
+    behind.push_back(nullptr);
+    if (w + 1 == waves) break;
+    std::vector<Boxes> wanted;
+    for (std::size_t part = 0; part < parts; ++part)
+      wanted.push_back(layout_.turned(layout_.wanted_behind(w, part)));
+    behind_waves_.push_back(turned_transfer(boxes, wanted, plane_arrays_, plane_arrays_, {.number = w, .of = waves}));
+    behind.back() = behind_waves_.back().get();
+  }
+  const auto units_of_wave = [&](std::size_t p, int wave) {
+    const ColumnWaves own = layout_.waves(part(p));
+    const Lid units = 2 * own.room();
+    const bool works = own.exists(own.piece_up(wave)) || own.exists(own.piece_down(wave));
+    return works ? Range{wave * units, (wave + 1) * units} : Range{};
+  };
+  std::vector<PassPart> work = in_pieces(waves, units_of_wave);
+  for (std::size_t p = 0; p < domain.mine(); ++p) {
+    if (!has_null_ || planes(p) == 0) continue;
+    const Lid behind_all = 2 * layout_.waves(part(p)).room() * waves;
+    work[p].interior = PassRows{{behind_all, behind_all + 1}, {}};
+  }
+  columns_ = pass("columns", std::move(work), behind, cost_of_column(z_.view().size / static_cast<Lid>(parts)),
+                  PieceOrder::arrived);
 }
 
 template <class T>
 PlaneWork<T> Direct<T>::plane_work(std::size_t p, const LineTransform<T>& x, const LineTransform<T>& y) {
   const CellBox& planes = plane_boxes_[static_cast<std::size_t>(problem_.domain.parts.mine[p])];
   return {gpus_[p].get(),
-          plane_values_[p].data(),
+          first_plane(p),
           x.view(),
           y.view(),
           plane_units_,
@@ -464,7 +624,19 @@ template <class T>
 void Direct<T>::solve_modes() {
   ++solves_;
   columns_->run([&](std::size_t p, Kernels& to) {
-    to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(), column_rows(p)});
+    if (!layout_.passes)
+      return to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(), column_rows(p)});
+    const ColumnWaves waves = layout_.waves(part(p));
+    const CellBox own = own_planes(p);
+    to.add(EliminateInWaves<T>{gpus_[p].get(),
+                               {some_rows(z_.view(), {own.lower[2], own.upper[2]}), waves.place == 0, waves.is_last(),
+                                lost_[p].data()},
+                               lambda_[p].data(),
+                               column_rows(p),
+                               ratios_[p].data(),
+                               static_cast<Size>(lambda_[p].size()),
+                               waves,
+                               has_null_ ? nulls_[p].get() : nullptr});
   });
   backward_->run([&](std::size_t p, Kernels& to) {
     T* const to_field = gathered_[p].empty() ? problem_.parts[p].p.data() : gathered_[p].data();

@@ -70,6 +70,24 @@ class ColumnElimination {
         lanes_(lanes),
         settled_(equal.end) {}
 
+  /// Behind rows of another part, before up().
+  __device__ void follow(T lost, T value) {
+    lost_ = lost;
+    value_ = value;
+  }
+  /// Between up() and down(), of which the second is another kernel's; `above`: p in the row above.
+  __device__ void keep(const PartColumns<T>& in, Lid column) const {
+    in.settled[column] = settled_;
+    in.even[column] = even_.ratio;
+    in.odd[column] = odd_.ratio;
+  }
+  __device__ void resume(const PartColumns<T>& in, Lid column, T above) {
+    settled_ = in.settled[column];
+    even_.ratio = in.even[column];
+    odd_.ratio = in.odd[column];
+    value_ = above;
+  }
+
   __device__ void up(Lid from, Lid end) {
     if (known_ != nullptr) return known_rows_up(from, end);
     Lid k = from;
@@ -88,7 +106,7 @@ class ColumnElimination {
     for (; k < equal_end; ++k) settled_rows_up<1>(k);
     for (; k < end; ++k) row_up(k);
   }
-  /// Rows end - 1 down to `from`; the last row of all must not be among them.
+  /// Rows end - 1 down to `from`; the line's last row must not be among them.
   __device__ void down(Lid from, Lid end) {
     if (known_ != nullptr) return known_rows_down(end - 1, from);
     Lid k = end - 1;
@@ -320,16 +338,17 @@ class ColumnMover {
 
 /// As eliminate_kernel for a line that is no cycle; `equal`: rows that have the lengths of the row before. The column
 /// `null`, where it is one of them, is solved as solve_null_column does, by the first block: beside the others, which
-/// it would hold up as one of their columns. aligned: rows are, to 16 bytes.
-template <class T, bool apart>
+/// it would hold up as one of their columns; where the rows are a part of a line it is left alone. aligned: rows are,
+/// to 16 bytes.
+template <class T, bool apart, Sweep sweep>
 __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
-    columns_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, KnownFactors<T> known,
+    columns_kernel(TridiagonalView<T> line, PartColumns<T> part, Range equal, const T* lambdas, KnownFactors<T> known,
                    const __grid_constant__ GpuRows<T, apart> rows, T* ratios, Size stride, Range columns, Lid null,
                    bool aligned) {
   cuda::wait_for_earlier_work();
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
-  const bool with_null = null >= columns.begin && null < columns.end;
+  const bool with_null = part.first && part.last && null >= columns.begin && null < columns.end;
   if (with_null && blockIdx.x == 0) return null_column_by_block(line, rows, null, memory);
   const Lid chunks = Cut::chunks(line.size), me = static_cast<Lid>(threadIdx.x);
   cuda::BlockEvent* const arrived = reinterpret_cast<cuda::BlockEvent*>(memory);
@@ -351,14 +370,16 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
       __pipeline_memcpy_async(conductance + k, line.conductance + k, sizeof(T));
     }
     const auto move = [&](const auto& mover) {
-      for (Lid chunk = 0; chunk < chunks; ++chunk) {
+      for (Lid n = 0; n < chunks; ++n) {
+        const Lid chunk = sweep == Sweep::down ? chunks - 1 - n : n;
         mover.bring(chunk);
         arrived[chunk].arrive_after_copies();
       }
       // The warp that eliminates will find them in the second cache.
       for (Lid k = me - warp; inverses != nullptr && k < line.size; k += Cut::movers)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(inverses + k * KnownFactors<T>::row));
-      for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {
+      for (Lid n = 0; n < chunks; ++n) {
+        const Lid chunk = sweep == Sweep::up ? n : chunks - 1 - n;
         solved[chunk].wait();
         mover.store(chunk);
       }
@@ -377,12 +398,23 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   ColumnElimination<T> elimination(line.size, widths, conductance, equal, eliminates ? lambdas[column] : T(-1),
                                    local + own, inverses == nullptr ? nullptr : inverses + own, ratios + column, stride,
                                    __ballot_sync(~0U, eliminates));
-  for (Lid chunk = 0; chunk < chunks; ++chunk) {
+  if (sweep != Sweep::down && eliminates && !part.first) elimination.follow(part.lost[column], rows.row(-1)[column]);
+  if (sweep == Sweep::down && eliminates) elimination.resume(part, column, rows.row(line.size)[column]);
+  for (Lid chunk = 0; chunk < chunks && sweep != Sweep::down; ++chunk) {
     arrived[chunk].wait();
     if (eliminates) elimination.up(chunk * Cut::rows, min((chunk + 1) * Cut::rows, line.size));
+    if (sweep == Sweep::up) {
+      __syncwarp();
+      if (me == 0) solved[chunk].arrive();
+    }
+  }
+  if (sweep == Sweep::up) {
+    if (eliminates) elimination.keep(part, column);
+    return;
   }
   for (Lid chunk = chunks - 1; chunk >= 0; --chunk) {
-    const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, line.size - 1);
+    if (sweep == Sweep::down) arrived[chunk].wait();
+    const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, part.last ? line.size - 1 : line.size);
     if (eliminates) elimination.down(begin, end);
     __syncwarp();
     if (me == 0) solved[chunk].arrive();
@@ -390,14 +422,15 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
 }
 
 /// After how many rows the factors of a group settle, line.size if they do not. A block per group, a thread per column.
+/// losts: null, or as in LinePart.
 template <class T>
-__global__ void settling_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, Lid columns, Lid null,
-                                std::int32_t* rows) {
+__global__ void settling_kernel(TridiagonalView<T> line, Range equal, const T* lambdas, const T* losts, Lid columns,
+                                Lid null, std::int32_t* rows) {
   cuda::wait_for_earlier_work();
   const Lid column = static_cast<Lid>(blockIdx.x) * ColumnCut<T>::columns + static_cast<Lid>(threadIdx.x);
   const bool there = column < columns && column != null;
   const T lambda = there ? lambdas[column] : T(-1);
-  T lost = 1, before = 0;
+  T lost = there && losts != nullptr ? losts[column] : T(1), before = 0;
   Lid settled = line.size;
   for (Lid k = 0; k < equal.end; ++k) {
     const T two_before = before;
@@ -413,14 +446,14 @@ __global__ void settling_kernel(TridiagonalView<T> line, Range equal, const T* l
 
 /// The inverses of some groups into their places, which are in the order of the groups.
 template <class T>
-__global__ void known_factors_kernel(TridiagonalView<T> line, const T* lambdas, Lid columns, const std::int32_t* groups,
-                                     T* values) {
+__global__ void known_factors_kernel(TridiagonalView<T> line, const T* lambdas, const T* losts, Lid columns,
+                                     const std::int32_t* groups, T* values) {
   cuda::wait_for_earlier_work();
   constexpr int width = ColumnCut<T>::columns;
   const Lid me = static_cast<Lid>(threadIdx.x), column = groups[blockIdx.x] * width + me;
   const T lambda = column < columns ? lambdas[column] : T(-1);
   T* to = values + static_cast<Size>(blockIdx.x) * line.size * KnownFactors<T>::row + me;
-  T lost = 1;
+  T lost = column < columns && losts != nullptr ? losts[column] : T(1);
   for (Lid k = 0; k < line.size; ++k, to += KnownFactors<T>::row) {
     const EliminatedRow<T> row =
         eliminate_row(line.conductance[k], line.conductance[k + 1], line.widths[k], lambda, T(0), T(0), lost);

@@ -194,13 +194,14 @@ typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const
 
 template <class T>
 DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z,
-                        std::span<const T> lambda, Lid planes)
+                        std::span<const T> lambda, Lid planes, Range rows, std::span<const T> lost)
     : x_(upload_line(stream, x)),
       y_(upload_line(stream, y)),
       cyclic_(z.cyclic),
       singular_(z.singular),
       nz_(z.size()),
-      equal_(equal_rows(z)),
+      rows_(rows.empty() ? Range{0, z.size()} : rows),
+      equal_(equal_rows(z, rows_)),
       widths_(upload_as<T>(stream, z.widths)),
       conductance_(upload_as<T>(stream, z.conductance)),
       lambda_(make_buffer(stream, lambda, "the direct solver's columns")),
@@ -215,17 +216,24 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
     require(std::count(lambda.begin(), lambda.end(), T(0)) <= 1, "two constant modes");
   }
   const auto columns = static_cast<Size>(lambda.size());
-  scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * nz_),
+  scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * rows_.size()),
                        "the direct solver's scratch");
+  if (!is_whole()) {
+    require(!cyclic_ && (rows_.begin == 0 || lost.size() == lambda.size()), "a part of a cycle, or nothing is lost");
+    lost_ = make_buffer(stream, lost, "the direct solver's columns");
+    even_ = Buffer<T>(stream.device(), columns, "the direct solver's columns");
+    odd_ = Buffer<T>(stream.device(), columns, "the direct solver's columns");
+    settled_ = Buffer<std::int32_t>(stream.device(), columns, "the direct solver's columns");
+  }
 #if defined(__CUDACC__)
-  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(nz_) <= cuda::most_shared_memory(stream.device().index());
+  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(rows_.size()) <= cuda::most_shared_memory(stream.device().index());
   if (columns_fit_) find_factors(stream);
 #endif
   if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
 }
 
 template <class T>
-Range DirectGpu<T>::equal_rows(const LineOperator& z) {
+Range DirectGpu<T>::equal_rows(const LineOperator& z, Range part) {
   const auto same = [](double a, double b) { return static_cast<T>(a) == static_cast<T>(b); };
   const auto as_before = [&](Lid k) {
     const auto i = static_cast<std::size_t>(k);
@@ -235,7 +243,8 @@ Range DirectGpu<T>::equal_rows(const LineOperator& z) {
   Range rows{1, 1};
   while (rows.begin < z.size() && !as_before(rows.begin)) ++rows.begin;
   for (rows.end = rows.begin; rows.end < z.size() && as_before(rows.end);) ++rows.end;
-  return rows;
+  rows = {std::max(rows.begin - part.begin, Lid{1}), std::min(rows.end - part.begin, part.size())};
+  return rows.begin < rows.end ? rows : Range{1, 1};
 }
 
 template <class T>
@@ -246,7 +255,7 @@ void DirectGpu<T>::copy_planes(Stream& stream, const T* from, T* to, Range range
 }
 
 template <class T>
-TridiagonalView<T> DirectGpu<T>::line_z() const {
+TridiagonalView<T> DirectGpu<T>::whole_line() const {
   return {nz_, cyclic_, singular_, widths_.data(), conductance_.data(), exact_widths_.data(), distances_.data()};
 }
 
@@ -254,17 +263,18 @@ TridiagonalView<T> DirectGpu<T>::line_z() const {
 /// Of groups of columns whose factors need long to settle, where these are few; of all groups where lengths differ.
 template <class T>
 void DirectGpu<T>::find_factors(Stream& stream) {
-  const Lid columns = static_cast<Lid>(lambda_.size()), slow_rows = std::max<Lid>(32, nz_ / 4);
+  const Lid columns = static_cast<Lid>(lambda_.size()), slow_rows = std::max<Lid>(32, rows_.size() / 4);
   const int width = group_columns<T>;
   const auto groups = static_cast<std::size_t>((columns + width - 1) / width);
   if (groups == 0) return;
+  const T* const lost = rows_.begin > 0 ? lost_.data() : nullptr;
   std::vector<std::int32_t> slots(groups, -1), slow;
   known_groups_ = make_buffer(stream, std::span<const std::int32_t>(slots), "groups of columns");
-  const bool settle = 2 * equal_.size() >= nz_;
-  std::vector<std::int32_t> settled(groups, nz_);
+  const bool settle = 2 * equal_.size() >= rows_.size();
+  std::vector<std::int32_t> settled(groups, rows_.size());
   if (settle) {
-    cuda::launch(stream, direct::settling_kernel<T>, static_cast<unsigned>(groups), width, 0, line_z(), equal_,
-                 lambda_.data(), columns, null_column_, known_groups_.data());
+    cuda::launch(stream, direct::settling_kernel<T>, static_cast<unsigned>(groups), width, 0, line(), equal_,
+                 lambda_.data(), lost, columns, null_column_, known_groups_.data());
     download(stream, std::span<std::int32_t>(settled), known_groups_);
   }
   for (std::size_t g = 0; g < groups; ++g)
@@ -273,10 +283,10 @@ void DirectGpu<T>::find_factors(Stream& stream) {
   if (count > 0 && (!settle || count <= most_known_groups(static_cast<Size>(groups)))) {
     for (std::size_t slot = 0; slot < slow.size(); ++slot)
       slots[static_cast<std::size_t>(slow[slot])] = static_cast<std::int32_t>(slot);
-    known_ = Buffer<T>(stream.device(), count * nz_ * direct::KnownFactors<T>::row, "the direct solver's factors");
+    known_ = Buffer<T>(stream.device(), count * rows_.size() * direct::KnownFactors<T>::row, "the direct solver's factors");
     const Buffer<std::int32_t> numbers = make_buffer(stream, std::span<const std::int32_t>(slow), "groups of columns");
-    cuda::launch(stream, direct::known_factors_kernel<T>, static_cast<unsigned>(count), width, 0, line_z(),
-                 lambda_.data(), columns, numbers.data(), known_.data());
+    cuda::launch(stream, direct::known_factors_kernel<T>, static_cast<unsigned>(count), width, 0, line(),
+                 lambda_.data(), lost, columns, numbers.data(), known_.data());
     stream.synchronize();
   }
   upload(stream, known_groups_, std::span<const std::int32_t>(slots));
@@ -356,45 +366,80 @@ void DirectGpu<T>::turn_to(Stream& stream, const T* values, const TurnedPlanes<T
 }
 
 template <class T>
-void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range range) {
-  if (range.empty()) return;
-  if (rows.apart.empty())
-    eliminate_rows(stream, direct::GpuRows<T, false>(rows), range);
-  else
-    eliminate_rows(stream, direct::GpuRows<T, true>(rows), range);
-}
+struct DirectGpu<T>::Elimination {
+  DirectGpu& of;
+  template <direct::Sweep sweep, class Rows>
+  void run(Stream& stream, const Rows& rows, Range range) const;
+};
 
 template <class T>
-template <class Rows>
-void DirectGpu<T>::eliminate_rows(Stream& stream, const Rows& rows, Range range) {
-  const TridiagonalView<T> view = line_z();
-  const Size stride = lambda_.size();
+template <direct::Sweep sweep, class Rows>
+void DirectGpu<T>::Elimination::run(Stream& stream, const Rows& rows, Range range) const {
+  if (range.empty()) return;
+  constexpr bool apart = Rows::some_apart;
+  const TridiagonalView<T> view = of.line();
+  const direct::PartColumns<T> part{of.rows_.begin == 0,  of.rows_.end == of.nz_, of.lost_.data(),
+                                    of.settled_.data(), of.even_.data(),        of.odd_.data()};
+  const Size stride = of.lambda_.size();
+  const Lid null = of.null_column_;
   const cuda::CurrentDevice current(stream.device().index());
-  const bool with_null = null_column_ >= range.begin && null_column_ < range.end;
-  if (columns_fit_) {
+  const bool with_null = of.is_whole() && null >= range.begin && null < range.end;
+  if (of.columns_fit_) {
     using Cut = direct::ColumnCut<T>;
-    const auto kernel = direct::columns_kernel<T, Rows::some_apart>;
-    const std::size_t bytes = Cut::bytes(nz_);
+    const auto kernel = direct::columns_kernel<T, apart, sweep>;
+    const std::size_t bytes = Cut::bytes(view.size);
     cuda::allow_shared_memory(kernel, bytes);
     const Lid groups = (range.end - 1) / Cut::columns - range.begin / Cut::columns + 1;
-    const direct::KnownFactors<T> known{known_groups_.data(), known_.data()};
-    cuda::launch(stream, kernel, groups + (with_null ? 1 : 0), Cut::threads, bytes, view, equal_, lambda_.data(), known,
-                 rows, scratch_.data(), stride, range, null_column_, rows.aligned());
+    const direct::KnownFactors<T> known{of.known_groups_.data(), of.known_.data()};
+    cuda::launch(stream, kernel, groups + (with_null ? 1 : 0), Cut::threads, bytes, view, part, of.equal_,
+                 of.lambda_.data(), known, rows, of.scratch_.data(), stride, range, null, rows.aligned());
     return;
   }
   constexpr int block = 128;
   const int blocks = (range.size() + block - 1) / block;
-  T* const slacks = cyclic_ ? slacks_.data() : nullptr;
-  cuda::launch(stream,
-               cyclic_ ? direct::eliminate_kernel<T, true, Rows::some_apart>
-                       : direct::eliminate_kernel<T, false, Rows::some_apart>,
-               blocks, block, 0, view, lambda_.data(), rows, scratch_.data(), slacks, stride, range, null_column_);
-  if (!with_null) return;
+  const auto go = [&](auto kernel) {
+    cuda::launch(stream, kernel, blocks, block, 0, view, part, of.lambda_.data(), rows, of.scratch_.data(),
+                 of.cyclic_ ? of.slacks_.data() : nullptr, stride, range, null);
+  };
+  if (sweep != direct::Sweep::both || !of.cyclic_)
+    go(direct::eliminate_kernel<T, false, apart, sweep>);
+  else
+    go(direct::eliminate_kernel<T, true, apart, direct::Sweep::both>);
+  if (with_null) of.launch_null(stream, rows, null, rows, null);
+}
+
+/// The constant column, which is column `null` of `rows`, to column `there` of `to`.
+template <class T>
+template <class Rows>
+void DirectGpu<T>::launch_null(Stream& stream, const Rows& rows, Lid null, const Rows& to, Lid there) {
   constexpr std::size_t room = 48 << 10;
   const std::size_t bytes = static_cast<std::size_t>(nz_) * sizeof(T);
   const bool fits = bytes <= room;
-  cuda::launch(stream, direct::null_column_kernel<T, Rows::some_apart>, 1, block, fits ? bytes : 0, view, rows,
-               null_column_, fits ? nz_ : Lid{0});
+  cuda::launch(stream, direct::null_column_kernel<T, Rows::some_apart>, 1, 128, fits ? bytes : 0, whole_line(), rows,
+               null, fits ? nz_ : Lid{0}, to, there, rows_);
+}
+
+template <class T>
+void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range range) {
+  const Elimination elimination{*this};
+  if (rows.apart.empty())
+    elimination.template run<direct::Sweep::both>(stream, direct::GpuRows<T, false>(rows), range);
+  else
+    elimination.template run<direct::Sweep::both>(stream, direct::GpuRows<T, true>(rows), range);
+}
+template <class T>
+void DirectGpu<T>::eliminate_up(Stream& stream, const ColumnRows<T>& rows, Range range) {
+  Elimination{*this}.template run<direct::Sweep::up>(stream, direct::GpuRows<T, false>(rows), range);
+}
+template <class T>
+void DirectGpu<T>::substitute_down(Stream& stream, const ColumnRows<T>& rows, Range range) {
+  Elimination{*this}.template run<direct::Sweep::down>(stream, direct::GpuRows<T, false>(rows), range);
+}
+template <class T>
+void DirectGpu<T>::solve_null(Stream& stream, T* column, const ColumnRows<T>& rows) {
+  const cuda::CurrentDevice current(stream.device().index());
+  launch_null(stream, direct::GpuRows<T, false>(ColumnRows<T>{column, 1}), 0, direct::GpuRows<T, false>(rows),
+              null_column_);
 }
 #else
 template <class T>
@@ -409,9 +454,15 @@ template <class T>
 void DirectGpu<T>::turn_to(Stream&, const T*, const TurnedPlanes<T>&, Range) {}
 template <class T>
 void DirectGpu<T>::eliminate(Stream&, const ColumnRows<T>&, Range) {}
+template <class T>
+void DirectGpu<T>::eliminate_up(Stream&, const ColumnRows<T>&, Range) {}
+template <class T>
+void DirectGpu<T>::substitute_down(Stream&, const ColumnRows<T>&, Range) {}
+template <class T>
+void DirectGpu<T>::solve_null(Stream&, T*, const ColumnRows<T>&) {}
 #endif
 
-Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes) {
+Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns, Lid planes, Lid rows) {
   const auto matrices = [](const Line& line) {
     if (has_fast_transform(line)) return Size{2} * 7 * line.size();  // factors and places there and back, at most
     const Lid even = is_symmetric(line) && line.size() > 1 ? line.size() - line.size() / 2 : line.size();
@@ -421,9 +472,9 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
   constexpr Size group = group_columns<float>;
   const Size whole_groups = (columns + group - 1) / group,
              known_groups = is_uniform(z) ? std::min(whole_groups, most_known_groups(whole_groups)) : whole_groups;
-  const Size known = cyclic ? 0 : z.size() * group * known_groups;
-  return known + matrices(x) + matrices(y) + columns +
-         std::max(Size{x.size()} * y.size() * planes, columns * z.size()) + (cyclic ? columns * z.size() : 0);
+  const Size known = cyclic ? 0 : rows * group * known_groups, kept = rows < z.size() ? 4 * columns : 0;
+  return known + kept + matrices(x) + matrices(y) + columns +
+         std::max(Size{x.size()} * y.size() * planes, columns * rows) + (cyclic ? columns * rows : 0);
 }
 
 template class DirectGpu<double>;

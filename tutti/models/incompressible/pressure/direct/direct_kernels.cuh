@@ -408,10 +408,22 @@ struct GpuRows {
   }
 };
 
+/// What a kernel does with the rows that there are: all of them, or those of a part of the line (LinePart).
+enum class Sweep : std::uint8_t { both, up, down };
+/// Where a part's rows belong, and what its columns keep between up and down, one value a column.
+template <class T>
+struct PartColumns {
+  bool first = true, last = true;
+  const T* lost = nullptr;  ///< as in LinePart
+  std::int32_t* settled = nullptr;
+  T *even = nullptr, *odd = nullptr;
+};
+
 /// As solve_block and solve_cyclic_block, a thread a column. ratios, slacks: `stride` values a row.
-template <class T, bool cyclic, bool apart>
-__global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, GpuRows<T, apart> values, T* ratios,
-                                 T* slacks, Size stride, Range columns, Lid left_out) {
+template <class T, bool cyclic, bool apart, Sweep sweep>
+__global__ void eliminate_kernel(TridiagonalView<T> line, PartColumns<T> part, const T* lambdas,
+                                 GpuRows<T, apart> values, T* ratios, T* slacks, Size stride, Range columns,
+                                 Lid left_out) {
   cuda::wait_for_earlier_work();
   const Lid column = columns.begin + static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
   if (column >= columns.end || column == left_out) return;
@@ -420,8 +432,8 @@ __global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, GpuR
   ratios += column;
   if constexpr (cyclic) slacks += column;
   const Lid rows = cyclic ? line.size - 1 : line.size;
-  T lost = 1, value = 0, slack = 0;
-  for (Lid from = 0; from < rows; from += rows_at_once) {
+  T lost = part.first ? T(1) : part.lost[column], value = part.first ? T(0) : *values.row(-1), slack = 0;
+  for (Lid from = 0; from < rows && sweep != Sweep::down; from += rows_at_once) {
     T f[rows_at_once];
 #pragma unroll
     for (int r = 0; r < rows_at_once; ++r) f[r] = from + r < rows ? *values.row(from + r) : T(0);
@@ -437,9 +449,11 @@ __global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, GpuR
       if constexpr (cyclic) slacks[k * stride] = slack = eliminate_slack(below, h, lambda, row.inverse, slack);
     }
   }
-  // Back: value and slack are those of row rows - 1 now, which is as it must be.
+  if (sweep == Sweep::up) return;
+  // Back: value and slack are those of the line's last row now, which is as it must be.
+  if (sweep == Sweep::down) value = *values.row(rows);
   const T value_below_last = value, slack_below_last = slack;
-  for (Lid from = rows - 2; from >= 0; from -= rows_at_once) {
+  for (Lid from = sweep == Sweep::down ? rows - 1 : rows - 2; from >= 0; from -= rows_at_once) {
     T v[rows_at_once], ratio[rows_at_once], s[rows_at_once];
 #pragma unroll
     for (int r = 0; r < rows_at_once; ++r) {
@@ -474,10 +488,11 @@ __global__ void eliminate_kernel(TridiagonalView<T> line, const T* lambdas, GpuR
   }
 }
 
-/// solve_null_column by one thread; the others bring the column to shared memory, `size` values, and back. Where it
-/// has no room (size 0), that thread goes to memory for each value.
+/// solve_null_column by one thread; the others bring the column to shared memory, `size` values, and then those of rows
+/// `part` to their places. Where it has no room (size 0), that thread goes to memory for each value.
 template <class T, bool apart>
-__global__ void null_column_kernel(TridiagonalView<T> line, GpuRows<T, apart> rows, Lid null, Lid size) {
+__global__ void null_column_kernel(TridiagonalView<T> line, GpuRows<T, apart> rows, Lid null, Lid size,
+                                   GpuRows<T, apart> to, Lid there, Range part) {
   cuda::wait_for_earlier_work();
   extern __shared__ char memory[];
   T* const local = reinterpret_cast<T*>(memory);
@@ -490,7 +505,8 @@ __global__ void null_column_kernel(TridiagonalView<T> line, GpuRows<T, apart> ro
       solve_null_column(line, [&](Lid k) -> T& { return rows.row(k)[null]; });
   }
   __syncthreads();
-  for (Lid k = static_cast<Lid>(threadIdx.x); k < size; k += static_cast<Lid>(blockDim.x)) rows.row(k)[null] = local[k];
+  for (Lid k = part.begin + static_cast<Lid>(threadIdx.x); k < part.end; k += static_cast<Lid>(blockDim.x))
+    to.row(k - part.begin)[there] = size > 0 ? local[k] : rows.row(k)[null];
 }
 
 }  // namespace tutti::incompressible::direct

@@ -90,14 +90,61 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   for (CellBox& box : layout.columns)
     if (!box.empty()) box.upper[axis] = cells[axis];
   layout.aligned = std::equal(boxes.begin(), boxes.end(), layout.planes.begin(), layout.planes.end());
+  const Line line = pressure_line(flow, flow.grid.lines[axis], layout.axis());
+  const bool cycle = line.periodic() && line.size() > 1;
+  const auto parts = static_cast<int>(std::count_if(boxes.begin(), boxes.end(), [](auto& b) { return !b.empty(); }));
+  // Of many parts most would wait for the first and the last pieces.
+  constexpr int most_parts = 16;
+  layout.passes = layout.aligned && !cycle && parts > 1 && parts <= most_parts;
+  if (layout.passes) layout.columns = layout.planes;
   // A piece should take longer than what it costs to send one.
-  constexpr Size cells_of_a_piece = Size{4} << 20;
-  constexpr int most_pieces = 3;
+  const Size cells_of_a_piece = layout.passes ? Size{32} << 10 : Size{4} << 20;
+  const int most_pieces = layout.passes ? 4 * (parts - 1) : 3;
   const Size share = flow.grid.cell_count() / static_cast<Size>(std::max<std::size_t>(1, boxes.size()));
   layout.pieces = boxes.size() == 1 ? 1
                   : flow.pieces > 0 ? flow.pieces
                                     : static_cast<int>(std::clamp<Size>(share / cells_of_a_piece, 1, most_pieces));
   return layout;
+}
+
+ColumnWaves DirectLayout::waves(std::size_t part) const {
+  ColumnWaves waves;
+  waves.pieces = pieces;
+  waves.parts = 0;
+  for (std::size_t other = 0; other < planes.size(); ++other) {
+    if (planes[other].empty()) continue;
+    if (other == part) waves.place = waves.parts;
+    ++waves.parts;
+    const std::array<Lid, 2> sizes{planes[other].size(order[0]), planes[other].size(order[1])};
+    const bool of_rows = column_cut == order[1];
+    waves.cuts = of_rows ? sizes[1] : sizes[0];
+    waves.each = of_rows ? sizes[0] : sizes[1];
+  }
+  return waves;
+}
+
+std::vector<CellBox> DirectLayout::wanted_behind(int wave, std::size_t part) const {
+  std::vector<CellBox> wanted;
+  ColumnWaves beside = waves(part);
+  if (beside.place < 0) return wanted;
+  const auto d = static_cast<std::size_t>(axis()), cut = static_cast<std::size_t>(column_cut);
+  const int place = beside.place;
+  const auto want = [&](int neighbour, auto piece_in, Lid plane) {
+    if (neighbour < 0 || neighbour >= beside.parts) return;
+    beside.place = neighbour;
+    const int piece = (beside.*piece_in)(wave);
+    const Range cuts = beside.cuts_of(piece);
+    if (cuts.empty()) return;
+    CellBox box = planes[part];
+    box.lower[d] = plane;
+    box.upper[d] = plane + 1;
+    box.upper[cut] = box.lower[cut] + cuts.end;
+    box.lower[cut] += cuts.begin;
+    wanted.push_back(box);
+  };
+  want(place - 1, &ColumnWaves::piece_up, planes[part].lower[d] - 1);
+  want(place + 1, &ColumnWaves::piece_down, planes[part].upper[d]);
+  return wanted;
 }
 
 Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {

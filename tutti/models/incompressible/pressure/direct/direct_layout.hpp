@@ -1,4 +1,4 @@
-// How the direct solver cuts the grid: into whole planes, and into whole columns.
+// How the direct solver cuts the grid: into whole planes, and, unless elimination passes through these, whole columns.
 #pragma once
 
 #include <span>
@@ -17,13 +17,44 @@ std::array<int, 3> direct_order(const FlowCase& flow);
 /// Parts are best cut in this order: slabs across the direction of the elimination are whole planes of the transforms.
 std::array<int, 3> cut_order(const FlowCase& flow);
 
+/// Elimination that passes through the planes of all parts, up and down again, some columns at a time. While a part is
+/// busy with some the next one has those before: in wave w part k eliminates piece w - k, and the pieces come back
+/// after the last part. That part does both at once.
+struct ColumnWaves {
+  int parts = 1, place = -1;  ///< this part's, -1: it has no planes
+  int pieces = 1;
+  Lid cuts = 0, each = 0;  ///< columns: so many times `each`
+
+  int waves() const { return pieces + 2 * (parts - 1); }
+  bool is_last() const { return place == parts - 1; }
+  int piece_up(int wave) const { return wave - place; }
+  int piece_down(int wave) const { return wave - 2 * (parts - 1) + place; }
+  bool exists(int piece) const { return place >= 0 && piece >= 0 && piece < pieces; }
+  Range cuts_of(int piece) const {
+    const auto at = [&](int n) { return static_cast<Lid>(Size{cuts} * n / pieces); };
+    return exists(piece) ? Range{at(piece), at(piece + 1)} : Range{};
+  }
+  /// Numbers of a piece's columns.
+  Range columns_of(int piece) const {
+    const Range cut = cuts_of(piece);
+    return {cut.begin * each, cut.end * each};
+  }
+  /// Columns of the largest piece.
+  Lid room() const { return (cuts / pieces + 1) * each; }
+};
+
 struct DirectLayout {
   std::array<int, 3> order{0, 1, 2};     ///< direct_order
-  std::vector<CellBox> planes, columns;  ///< of all parts
+  std::vector<CellBox> planes, columns;  ///< of all parts; where elimination passes through planes, columns are these
   bool aligned = false;                  ///< the parts of the flow are whole planes already
+  bool passes = false;                   ///< elimination passes through the parts' planes, nothing travels to columns
   int axis() const { return order[2]; }  ///< of the elimination
   int column_cut = 1;                    ///< direction in which columns are dealt out
-  int pieces = 1;                        ///< in which planes travel to columns, and columns to planes
+  int pieces = 1;                        ///< of planes and columns on their way, or of columns that pass through
+  /// Of part `part`, where elimination passes.
+  ColumnWaves waves(std::size_t part) const;
+  /// What part `part` wants of its neighbours behind wave `wave`: rows of columns below and above its planes.
+  std::vector<CellBox> wanted_behind(int wave, std::size_t part) const;
   /// Planes of a field have another order of cells than the solver's.
   bool turns() const { return order != std::array{0, 1, 2}; }
   /// The n-th piece, of all parts.

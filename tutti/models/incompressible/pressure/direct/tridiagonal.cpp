@@ -28,40 +28,53 @@ void prefetch_row(const T* row, int count) {
   for (int w = 0; w < count; w += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + w);
 }
 
-/// Rows 0 .. rows - 1 of columns from `first` on, upwards. `slacks`: null, or the same elimination for -lambda h on the
-/// right.
-template <class T>
-void eliminate(const TridiagonalView<T>& line, Lid rows, const T* lambda, const ColumnRows<T>& in, Lid first, int count,
-               BlockRow<T>* block, Slack<T>* slacks) {
-  T lost[block_columns<T>];
-  std::fill_n(lost, count, T{1});
-  const BlockRow<T> ground{};
+/// Rows 0 .. rows - 1 of columns from `first` on, upwards. ratio_of(k): where a row's ratios go; value_of(k): its values,
+/// maybe in place. `slacks`: null, or the same elimination for -lambda h on the right.
+template <class T, class RatioOf, class ValueOf>
+void eliminate(const LinePart<T>& part, Lid rows, const T* lambda, const ColumnRows<T>& in, Lid first, int count,
+               const RatioOf& ratio_of, const ValueOf& value_of, Slack<T>* slacks) {
+  const TridiagonalView<T>& line = part.line;
+  T lost[block_columns<T>], value[block_columns<T>];
+  if (part.first) {
+    std::fill_n(lost, count, T{1});
+    std::fill_n(value, count, T{0});
+  } else {
+    std::copy_n(part.lost + first, count, lost);
+    std::copy_n(in.row(-1) + first, count, value);
+  }
   const Slack<T> none{};
   for (Lid k = 0; k < rows; ++k) {
     const T below = line.conductance[k], above = line.conductance[k + 1], h = line.widths[k];
     const T* f = in.row(k) + first;
     if (k + rows_ahead < line.size) prefetch_row(in.row(k + rows_ahead) + first, count);
-    const BlockRow<T>& before = k > 0 ? block[k - 1] : ground;
-    BlockRow<T>& row = block[k];
+    T* const ratio = ratio_of(k);
     T inverse[block_columns<T>];
     for (int w = 0; w < count; ++w) {
-      const EliminatedRow<T> one = eliminate_row(below, above, h, lambda[w], f[w], before.value[w], lost[w]);
+      const EliminatedRow<T> one = eliminate_row(below, above, h, lambda[w], f[w], value[w], lost[w]);
       inverse[w] = one.inverse;
-      row.ratio[w] = one.ratio;
-      row.value[w] = one.value;
+      ratio[w] = one.ratio;
+      value[w] = one.value;
     }
+    std::copy_n(value, count, value_of(k));
     if (slacks == nullptr) continue;
     const Slack<T>& slack_before = k > 0 ? slacks[k - 1] : none;
     for (int w = 0; w < count; ++w)
       slacks[k].slack[w] = eliminate_slack(below, h, lambda[w], inverse[w], slack_before.slack[w]);
   }
 }
+template <class T>
+void eliminate_block(const LinePart<T>& part, Lid rows, const T* lambda, const ColumnRows<T>& in, Lid first, int count,
+                     BlockRow<T>* block, Slack<T>* slacks) {
+  eliminate(
+      part, rows, lambda, in, first, count, [&](Lid k) { return block[k].ratio; },
+      [&](Lid k) { return block[k].value; }, slacks);
+}
 
 template <class T>
-void solve_block(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Lid first, int count,
+void solve_block(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, Lid first, int count,
                  BlockRow<T>* block) {
-  const Lid last = line.size - 1;
-  eliminate<T>(line, line.size, lambda, rows, first, count, block, nullptr);
+  const Lid last = part.line.size - 1;
+  eliminate_block<T>(part, part.line.size, lambda, rows, first, count, block, nullptr);
   T p[block_columns<T>];
   std::copy_n(block[last].value, count, p);
   std::copy_n(p, count, rows.row(last) + first);
@@ -78,7 +91,7 @@ template <class T>
 void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Lid first,
                         int count, BlockRow<T>* block, Slack<T>* slacks) {
   const Lid last = line.size - 1;
-  eliminate(line, last, lambda, rows, first, count, block, slacks);
+  eliminate_block<T>({line}, last, lambda, rows, first, count, block, slacks);
   for (Lid k = last - 2; k >= 0; --k)
     for (int w = 0; w < count; ++w) {
       block[k].value[w] = std::fma(block[k].ratio[w], block[k + 1].value[w], block[k].value[w]);
@@ -96,6 +109,22 @@ void solve_cyclic_block(const TridiagonalView<T>& line, const T* lambda, const C
     for (int w = 0; w < count; ++w) to[w] = std::fma(1 - slacks[k].slack[w], p[w], block[k].value[w]);
   }
 }
+
+/// null(column) for columns that are solved by themselves, and block(first, count) for all others, some at a time.
+template <class T, class Null, class Block>
+void for_blocks(const TridiagonalView<T>& line, const T* lambda, Range columns, const Null& null, const Block& block) {
+  for (Lid first = columns.begin; first < columns.end;) {
+    if (line.singular && lambda[first] == 0) {
+      null(first++);
+      continue;
+    }
+    Lid end = std::min<Lid>(first + block_columns<T>, columns.end);
+    if (line.singular) end = static_cast<Lid>(std::find(lambda + first, lambda + end, T{0}) - lambda);
+    block(first, static_cast<int>(end - first));
+    first = end;
+  }
+}
+void leave_null(Lid) {}
 
 }  // namespace
 
@@ -124,27 +153,74 @@ template <class T>
 void solve_columns(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Range columns) {
   std::vector<BlockRow<T>> block(line.size);
   std::vector<Slack<T>> slacks(line.cyclic ? block.size() : 0);
-  for (Lid first = columns.begin; first < columns.end;) {
-    if (line.singular && lambda[first] == 0) {
-      solve_null_column(line, [&](Lid k) -> T& { return rows.row(k)[first]; });
-      ++first;
-      continue;
+  for_blocks(
+      line, lambda, columns, [&](Lid null) { solve_null_column(line, [&](Lid k) -> T& { return rows.row(k)[null]; }); },
+      [&](Lid first, int count) {
+        if (line.cyclic)
+          solve_cyclic_block(line, lambda + first, rows, first, count, block.data(), slacks.data());
+        else
+          solve_block<T>({line}, lambda + first, rows, first, count, block.data());
+      });
+}
+
+template <class T>
+std::vector<T> lost_behind(const TridiagonalView<T>& line, Lid rows, const std::vector<T>& lambda) {
+  std::vector<T> lost(lambda.size(), T(1));
+  constexpr std::size_t some = 512;  // that stay in the cache
+  for (std::size_t first = 0; first < lost.size(); first += some)
+    for (Lid k = 0; k < rows; ++k)
+      for (std::size_t c = first; c < std::min(first + some, lost.size()); ++c)
+        eliminate_row(line.conductance[k], line.conductance[k + 1], line.widths[k], lambda[c], T(0), T(0), lost[c]);
+  return lost;
+}
+
+template <class T>
+void eliminate_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, T* ratios, Size stride,
+                       Range columns) {
+  for_blocks(part.line, lambda, columns, leave_null, [&](Lid first, int count) {
+    eliminate<T>(
+        part, part.line.size, lambda + first, rows, first, count, [&](Lid k) { return ratios + k * stride + first; },
+        [&](Lid k) { return rows.row(k) + first; }, nullptr);
+  });
+}
+
+template <class T>
+void substitute_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, const T* ratios,
+                        Size stride, Range columns) {
+  for_blocks(part.line, lambda, columns, leave_null, [&](Lid first, int count) {
+    T p[block_columns<T>];
+    std::copy_n(rows.row(part.line.size) + first, count, p);
+    for (Lid k = part.line.size - 1; k >= 0; --k) {
+      T* const to = rows.row(k) + first;
+      const T* const ratio = ratios + k * stride + first;
+      if (k >= rows_ahead) {
+        prefetch_row(to - rows_ahead * rows.stride, count);
+        prefetch_row(ratio - rows_ahead * stride, count);
+      }
+      for (int w = 0; w < count; ++w) to[w] = p[w] = std::fma(ratio[w], p[w], to[w]);
     }
-    // Up to the next column that is solved by itself.
-    Lid end = std::min<Lid>(first + block_columns<T>, columns.end);
-    if (line.singular) end = static_cast<Lid>(std::find(lambda + first, lambda + end, T{0}) - lambda);
-    const int count = static_cast<int>(end - first);
-    if (line.cyclic)
-      solve_cyclic_block(line, lambda + first, rows, first, count, block.data(), slacks.data());
-    else
-      solve_block(line, lambda + first, rows, first, count, block.data());
-    first = end;
-  }
+  });
+}
+
+template <class T>
+void solve_last_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, Range columns) {
+  std::vector<BlockRow<T>> block(part.line.size);
+  for_blocks(part.line, lambda, columns, leave_null, [&](Lid first, int count) {
+    solve_block(part, lambda + first, rows, first, count, block.data());
+  });
 }
 
 template class Tridiagonal<double>;
 template class Tridiagonal<float>;
 template void solve_columns(const TridiagonalView<double>&, const double*, const ColumnRows<double>&, Range);
+template std::vector<double> lost_behind(const TridiagonalView<double>&, Lid, const std::vector<double>&);
+template void eliminate_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, double*, Size, Range);
+template void substitute_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, const double*, Size, Range);
+template void solve_last_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, Range);
 template void solve_columns(const TridiagonalView<float>&, const float*, const ColumnRows<float>&, Range);
+template std::vector<float> lost_behind(const TridiagonalView<float>&, Lid, const std::vector<float>&);
+template void eliminate_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, float*, Size, Range);
+template void substitute_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, const float*, Size, Range);
+template void solve_last_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, Range);
 
 }  // namespace tutti::incompressible

@@ -55,9 +55,50 @@ struct ColumnRows {
 template <class T>
 void solve_columns(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Range columns);
 
+/// Rows of a line that one part of several has: elimination goes up through the parts, and substitution down again. The
+/// line is no cycle. Its constant column (solve_null_column) is left alone, as it needs all rows.
+template <class T>
+struct LinePart {
+  TridiagonalView<T> line;  ///< of these rows
+  bool first = true, last = true;
+  const T* lost = nullptr;  ///< of eliminate_row, behind the rows before, one a column; not of the first part
+};
+/// The rows of `line` with these numbers.
+template <class T>
+TridiagonalView<T> some_rows(TridiagonalView<T> line, Range rows) {
+  line.size = rows.size();
+  line.widths += rows.begin;
+  line.conductance += rows.begin;
+  return line;
+}
+/// What eliminate_row makes of `lost` in the first rows of a line, one a column.
+template <class T>
+std::vector<T> lost_behind(const TridiagonalView<T>& line, Lid rows, const std::vector<T>& lambda);
+
+/// Up: f becomes what elimination leaves, `ratios` the factors of p in the next row ([row][column], `stride` values a
+/// row). Row -1 of `rows` is the last of the part before.
+template <class T>
+void eliminate_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, T* ratios, Size stride,
+                       Range columns);
+/// And down: p. The row behind the last of `rows` is the first of the next part.
+template <class T>
+void substitute_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, const T* ratios,
+                        Size stride, Range columns);
+/// Both, in the last part.
+template <class T>
+void solve_last_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, Range columns);
+
 extern template class Tridiagonal<double>;
 extern template class Tridiagonal<float>;
 extern template void solve_columns(const TridiagonalView<double>&, const double*, const ColumnRows<double>&, Range);
+extern template std::vector<double> lost_behind(const TridiagonalView<double>&, Lid, const std::vector<double>&);
+extern template void eliminate_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, double*, Size, Range);
+extern template void substitute_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, const double*, Size, Range);
+extern template void solve_last_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, Range);
 extern template void solve_columns(const TridiagonalView<float>&, const float*, const ColumnRows<float>&, Range);
+extern template std::vector<float> lost_behind(const TridiagonalView<float>&, Lid, const std::vector<float>&);
+extern template void eliminate_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, float*, Size, Range);
+extern template void substitute_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, const float*, Size, Range);
+extern template void solve_last_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, Range);
 
 }  // namespace tutti::incompressible
