@@ -1,7 +1,10 @@
 // The direct solver's kernels have the bits of the CPU's. Every test skips without a GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "tutti/base/denormals.hpp"
@@ -156,6 +159,63 @@ TYPED_TEST(DirectGpuBits, of_planes_that_are_turned_stay) {
   }
 }
 
+/// Elimination up through parts of the line and down again, each piece of columns with its own launches.
+template <class T>
+std::vector<T> through_parts(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z,
+                             const std::vector<T>& lambda, const std::vector<T>& f, const std::vector<Lid>& cuts) {
+  const Tridiagonal<T> line(z);
+  const Size plane = static_cast<Size>(lambda.size());
+  struct Part {
+    Range rows;
+    std::unique_ptr<DirectGpu<T>> direct;
+    Buffer<T> values;  // and a row below and above
+  };
+  std::vector<Part> parts;
+  for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+    const Range rows{cuts[c], cuts[c + 1]};
+    const std::vector<T> lost = lost_behind(line.view(), rows.begin, lambda);
+    std::vector<T> values(static_cast<std::size_t>(plane * (rows.size() + 2)), T(-7));
+    std::copy_n(f.begin() + rows.begin * plane, rows.size() * plane, values.begin() + plane);
+    parts.push_back({rows, std::make_unique<DirectGpu<T>>(stream, x, y, z, lambda, rows.size(), rows, lost),
+                     make_buffer(stream, std::span<const T>(values), "part")});
+  }
+  const auto rows_of = [&](Part& part) { return ColumnRows<T>{part.values.data() + plane, plane}; };
+  const auto pass = [&](const T* from, T* to, const Range& columns) {
+    stream.copy(to + columns.begin, from + columns.begin, static_cast<std::size_t>(columns.size()) * sizeof(T),
+                CopyDirection::local);
+  };
+  const Lid all = static_cast<Lid>(plane), half = all / 2;
+  for (const Range columns : {Range{0, half}, Range{half, all}})
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const ColumnRows<T> rows = rows_of(parts[p]);
+      if (p > 0) pass(rows_of(parts[p - 1]).row(parts[p - 1].rows.size() - 1), rows.row(-1), columns);
+      if (p + 1 < parts.size())
+        parts[p].direct->eliminate_up(stream, rows, columns);
+      else
+        parts[p].direct->eliminate(stream, rows, columns);
+    }
+  for (const Range columns : {Range{half, all}, Range{0, half}})
+    for (std::size_t p = parts.size() - 1; p-- > 0;) {
+      const ColumnRows<T> rows = rows_of(parts[p]);
+      pass(rows_of(parts[p + 1]).row(0), rows.row(parts[p].rows.size()), columns);
+      parts[p].direct->substitute_down(stream, rows, columns);
+    }
+  std::vector<T> result;
+  for (Part& part : parts) {
+    if (z.singular && lambda[0] == 0) {
+      std::vector<T> column;
+      for (Lid k = 0; k < z.size(); ++k) column.push_back(f[static_cast<std::size_t>(k * plane)]);
+      Buffer<T> null = make_buffer(stream, std::span<const T>(column), "constant column");
+      part.direct->solve_null(stream, null.data(), rows_of(part));
+      stream.synchronize();
+    }
+    std::vector<T> values(static_cast<std::size_t>(plane * (part.rows.size() + 2)));
+    download(stream, std::span<T>(values), part.values);
+    result.insert(result.end(), values.begin() + plane, values.end() - plane);
+  }
+  return result;
+}
+
 TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
   using T = TypeParam;
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
@@ -209,12 +269,20 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
     download(*stream, std::span<T>(own), apart);
     std::copy(own.begin(), own.end(), joined.begin() + rows.begin * plane);
 
+    std::vector<std::vector<T>> passed;
+    const std::vector<T> modes = got;
+    for (const std::vector<Lid>& cuts :
+         {std::vector<Lid>{0, nz / 2, nz}, {0, 1, nz - nz / 3, nz}, {0, nz / 4, nz / 3, nz - 1, nz}})
+      if (!z.cyclic && std::adjacent_find(cuts.begin(), cuts.end(), std::greater_equal()) == cuts.end())
+        passed.push_back(through_parts<T>(*stream, x, y, z, lambda, modes, cuts));
+
     direct.eliminate(*stream, {values.data(), plane}, {0, all});
     const Tridiagonal<T> columns(z);
     solve_columns(columns.view(), lambda.data(), ColumnRows<T>{expected.data(), plane}, {0, static_cast<Lid>(plane)});
     download(*stream, std::span<T>(got), values);
     EXPECT_EQ(differing(got, expected), 0) << "columns";
     EXPECT_EQ(differing(joined, expected), 0) << "columns, some rows apart";
+    for (const std::vector<T>& parts : passed) EXPECT_EQ(differing(parts, expected), 0) << "columns through parts";
 
     direct.from_modes(*stream, values.data(), {back.data() + field_plane + row + 1, row, field_plane}, {0, nz});
     if (ny > 1) transform_y(y_from.view(), expected.data(), expected.data(), nx, {0, nz * nx});

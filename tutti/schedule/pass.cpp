@@ -145,21 +145,32 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   // What others wait for is computed beside the interior, as separators are.
   const bool await_arrival = order == PieceOrder::arrived;
   const Step::Role role = await_arrival ? Step::Role::separator : Step::Role::interior;
-  for (std::size_t n = 0; n + 1 < halos.size(); ++n) {
-    if (await_arrival) add_arrival(name, *step_, halos[n], exchanged[n], before);
+  TaskLists beside(count);
+  if (await_arrival) {
+    add_arrival(name, *step_, halos[0], exchanged[0], before);
+    beside.swap(before);
+  }
+  for (std::size_t n = 1; n < halos.size(); ++n) {
+    if (await_arrival && n > 1) add_arrival(name, *step_, halos[n - 1], exchanged[n - 1], before);
     TaskLists piece(count);
     for (std::size_t p = 0; p < count; ++p) {
       require(parts_[p].pieces.size() + 1 == halos.size(), "{} pieces of {} halos", parts_[p].pieces.size(),
               halos.size());
-      piece[p].push_back(compute(name, p, role, 0, parts_[p].pieces[n]));
+      piece[p].push_back(compute(name, p, role, 0, parts_[p].pieces[n - 1]));
       for (const TaskId task : before[p]) step_->after(piece[p].front(), task);
     }
-    exchanged.push_back(add_departure(name, *step_, halos[n + 1], piece));
+    exchanged.push_back(add_departure(name, *step_, halos[n], piece));
     for (std::size_t p = 0; p < count; ++p) before[p].push_back(piece[p].front());
   }
-  for (std::size_t p = 0; p < count; ++p)
+  for (std::size_t p = 0; p < count; ++p) {
     if (parts_[p].interior)
       before[p].push_back(compute(prefix + "interior", p, Step::Role::interior, 0, *parts_[p].interior));
+    if (!await_arrival) continue;
+    beside[p].insert(beside[p].end(), exchanged[0].begin(), exchanged[0].end());
+    for (const TaskId task : beside[p])
+      if (parts_[p].interior) step_->after(before[p].back(), task);
+    before[p].insert(before[p].end(), beside[p].begin(), beside[p].end());
+  }
   for (std::size_t n = await_arrival ? halos.size() - 1 : 0; n < halos.size(); ++n)
     add_arrival(name, *step_, halos[n], exchanged[n], before);
   for (std::size_t p = 0; p < count; ++p)

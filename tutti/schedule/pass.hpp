@@ -34,8 +34,10 @@ struct PassPart {
 };
 /// What a piece of a pass waits for.
 enum class PieceOrder : std::uint8_t {
-  computed,  ///< those before it
-  arrived,   ///< and what their halos bring to its part: work that passes from part to part
+  computed,  ///< the separators and pieces before it
+  /// The pieces before it, and what their halos bring to its part: work that passes from part to part. Beside them the
+  /// interior waits for the separators' halo to have travelled.
+  arrived,
 };
 /// The parts of a mesh by their maps: independent rows are its interior.
 std::vector<PassPart> row_pass_parts(std::span<const IndexMap> maps);

@@ -231,6 +231,67 @@ TEST(Tridiagonal, SolvesEveryColumnTheSameHoweverCut) {
         }
 }
 
+/// Up through parts of the line, that begin at `begins`, and down again.
+template <class T>
+void expect_through_parts(const Line& line, const std::vector<Lid>& begins, Lid columns) {
+  const LineOperator op = line_operator(line);
+  const Tridiagonal<T> made(op);
+  const Size stride = columns + 1;
+  std::vector<T> lambda;
+  for (Lid c = 0; c < columns; ++c) lambda.push_back(c % 70 == 3 ? T(0) : static_cast<T>(-0.1 * (c + 1)));
+  const std::vector<T> in = random_values<T>(op.size() * stride, 6);
+  std::vector<T> whole = in;
+  solve_columns(made.view(), lambda.data(), {whole.data(), stride}, {0, columns});
+  struct Part {
+    LinePart<T> rows;
+    std::vector<T> lost, values, ratios;
+    ColumnRows<T> in_columns(Size row) { return {values.data() + row, row}; }
+  };
+  std::vector<Part> parts(begins.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Range rows{begins[p], p + 1 < parts.size() ? begins[p + 1] : op.size()};
+    Part& part = parts[p];
+    part.lost = lost_behind(made.view(), rows.begin, lambda);
+    part.rows = {some_rows(made.view(), rows), p == 0, p + 1 == parts.size(), part.lost.data()};
+    part.values.assign(static_cast<std::size_t>((rows.size() + 2) * stride), T(-7));
+    std::copy_n(in.begin() + rows.begin * stride, rows.size() * stride, part.values.begin() + stride);
+    part.ratios.resize(part.values.size());
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const ColumnRows<T> rows = parts[p].in_columns(stride);
+    if (p > 0) std::copy_n(parts[p - 1].in_columns(stride).row(parts[p - 1].rows.line.size - 1), columns, rows.row(-1));
+    for (const Range range : cuts(columns, 90, 3))
+      if (parts[p].rows.last)
+        solve_last_columns(parts[p].rows, lambda.data(), rows, range);
+      else
+        eliminate_columns(parts[p].rows, lambda.data(), rows, parts[p].ratios.data(), stride, range);
+  }
+  for (std::size_t p = parts.size() - 1; p-- > 0;) {
+    const ColumnRows<T> rows = parts[p].in_columns(stride);
+    std::copy_n(parts[p + 1].in_columns(stride).row(0), columns, rows.row(parts[p].rows.line.size));
+    for (const Range range : cuts(columns, 90, 5))
+      substitute_columns<T>(parts[p].rows, lambda.data(), rows, parts[p].ratios.data(), stride, range);
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (Lid k = 0; k < parts[p].rows.line.size; ++k)
+      for (Lid c = 0; c < columns; ++c) {
+        const auto at = static_cast<std::size_t>((begins[p] + k) * stride + c);
+        const bool left_alone = op.singular && lambda[c] == 0;
+        ASSERT_EQ(parts[p].in_columns(stride).row(k)[c], (left_alone ? in : whole)[at]) << p << " " << k << " " << c;
+      }
+}
+
+TEST(Tridiagonal, PassesThroughPartsWithTheSameBits) {
+  using enum LineEnd;
+  for (const std::vector<Lid>& begins : {std::vector<Lid>{0, 18}, {0, 1, 36}, {0, 5, 6, 30}})
+    for (const Spacing spacing : {Spacing::uniform, Spacing::random})
+      for (const auto& [low, high] : {std::pair{neumann, neumann}, {dirichlet, neumann}, {neumann, dirichlet}}) {
+        SCOPED_TRACE(fmt::format("{}{}, {} parts", name(low), name(high), begins.size()));
+        expect_through_parts<double>({widths(37, spacing), low, high}, begins, 150);
+        expect_through_parts<float>({widths(37, spacing), low, high}, begins, 5);
+      }
+}
+
 TEST(Tridiagonal, ATinyLambdaKeepsItsDigits) {
   // The sum of all rows times their widths: lambda sum h p = sum h f. The smooth part of p hangs on lambda alone, even
   // where lambda is lost beside the diagonal.

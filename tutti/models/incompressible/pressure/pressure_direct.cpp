@@ -540,12 +540,13 @@ void Direct<T>::make_transposes(std::vector<BoxTransfer<T>*>& behind_planes,
   }
 }
 
-/// What travels where elimination passes: the constant column behind the transforms, and rows of columns behind waves.
+/// What travels where elimination passes: the constant column at first, and rows of columns behind waves.
 template <class T>
 void Direct<T>::make_waves(std::vector<BoxTransfer<T>*>& behind_planes) {
   const BoxDomain& domain = problem_.domain;
   const std::size_t parts = plane_boxes_.size();
   const Boxes boxes = layout_.turned(plane_boxes_);
+  const int waves = layout_.waves(0).waves();
   std::vector<BoxArray> null_arrays(domain.mine());
   std::vector<Boxes> nulls(parts);
   if (has_null_) {
@@ -553,18 +554,17 @@ void Direct<T>::make_waves(std::vector<BoxTransfer<T>*>& behind_planes) {
       if (!boxes[part].empty()) nulls[part].push_back({{0, 0, 0}, {1, 1, z_.view().size}});
     for (std::size_t p = 0; p < domain.mine(); ++p)
       if (planes(p) > 0) null_arrays[p] = {nulls[part(p)].front()};
-    to_null_ = turned_transfer(boxes, nulls, plane_arrays_, null_arrays);
+    to_null_ = turned_transfer(boxes, nulls, plane_arrays_, null_arrays, {.number = waves, .of = waves + 1});
   }
-  behind_planes.push_back(to_null_.get());
-  const int waves = layout_.waves(0).waves();
-  std::vector<BoxTransfer<T>*> behind;
+  behind_planes.push_back(nullptr);
+  std::vector<BoxTransfer<T>*> behind{to_null_.get()};
   for (int w = 0; w < waves; ++w) {
     behind.push_back(nullptr);
     if (w + 1 == waves) break;
     std::vector<Boxes> wanted;
     for (std::size_t part = 0; part < parts; ++part)
       wanted.push_back(layout_.turned(layout_.wanted_behind(w, part)));
-    behind_waves_.push_back(turned_transfer(boxes, wanted, plane_arrays_, plane_arrays_, {.number = w, .of = waves}));
+    behind_waves_.push_back(turned_transfer(boxes, wanted, plane_arrays_, plane_arrays_, {.number = w, .of = waves + 1}));
     behind.back() = behind_waves_.back().get();
   }
   const auto units_of_wave = [&](std::size_t p, int wave) {
@@ -573,8 +573,10 @@ void Direct<T>::make_waves(std::vector<BoxTransfer<T>*>& behind_planes) {
     const bool works = own.exists(own.piece_up(wave)) || own.exists(own.piece_down(wave));
     return works ? Range{wave * units, (wave + 1) * units} : Range{};
   };
-  std::vector<PassPart> work = in_pieces(waves, units_of_wave);
+  std::vector<PassPart> work(domain.mine());
   for (std::size_t p = 0; p < domain.mine(); ++p) {
+    work[p].separators.emplace_back();
+    for (int w = 0; w < waves; ++w) work[p].pieces.push_back({units_of_wave(p, w), {}});
     if (!has_null_ || planes(p) == 0) continue;
     const Lid behind_all = 2 * layout_.waves(part(p)).room() * waves;
     work[p].interior = PassRows{{behind_all, behind_all + 1}, {}};

@@ -99,7 +99,7 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   if (layout.passes) layout.columns = layout.planes;
   // A piece should take longer than what it costs to send one.
   const Size cells_of_a_piece = layout.passes ? Size{32} << 10 : Size{4} << 20;
-  const int most_pieces = layout.passes ? 4 * (parts - 1) : 3;
+  const int most_pieces = layout.passes ? 2 * (parts - 1) : 3;  // then the first part never waits
   const Size share = flow.grid.cell_count() / static_cast<Size>(std::max<std::size_t>(1, boxes.size()));
   layout.pieces = boxes.size() == 1 ? 1
                   : flow.pieces > 0 ? flow.pieces
