@@ -156,6 +156,15 @@ void measure(const CuFft& fft, Stream& stream, const FigureLine& line, Lid side,
     eliminate();
     back();
   });
+  // As on two GPUs: the first half of the line up and down, the second at once.
+  const Lid half = side / 2;
+  const std::vector<T> lost = lost_behind(Tridiagonal<T>(line_operator(walls)).view(), half, lambda);
+  DirectGpu<T> first(stream, modes, modes, line_operator(walls), lambda, half, {0, half});
+  DirectGpu<T> second(stream, modes, modes, line_operator(walls), lambda, half, {half, side}, lost);
+  const ColumnRows<T> halves{values.data() + Size{side} * side, Size{side} * side};  // rows before and behind
+  report("up through the first half (1)", 1, [&] { first.eliminate_up(stream, halves, columns); });
+  report("down through it (1)", 1, [&] { first.substitute_down(stream, halves, columns); });
+  report("elimination in the second half (1)", 1, [&] { second.eliminate(stream, halves, columns); });
   if (fft.there()) measure_peer<T>(fft, stream, line, side, seconds);
 }
 

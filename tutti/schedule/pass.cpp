@@ -62,6 +62,14 @@ void add_arrival(const std::string& name, Step& step, BoxTransfer<T>* transfer, 
     before[p].insert(before[p].end(), stored.begin(), stored.end());
   }
 }
+/// What a part stores into others: beside a large kernel it would wait for room on the device until that is nearly done.
+template <class T>
+void add_stores(const BoxTransfer<T>* transfer, const std::vector<TaskId>& exchanged, TaskLists& before) {
+  for (std::size_t i = 0; i < exchanged.size(); ++i)
+    if (transfer->is_store(i)) before[static_cast<std::size_t>(transfer->operations()[i].part)].push_back(exchanged[i]);
+}
+template <class T>
+void add_stores(const Exchange<T>*, const std::vector<TaskId>&, TaskLists&) {}
 template <class T>
 void append_fields(std::vector<char>& key, const BoxTransfer<T>& transfer, std::size_t parts) {
   for (std::size_t p = 0; p < parts; ++p)
@@ -161,6 +169,7 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
     }
     exchanged.push_back(add_departure(name, *step_, halos[n], piece));
     for (std::size_t p = 0; p < count; ++p) before[p].push_back(piece[p].front());
+    if (await_arrival) add_stores(halos[n], exchanged[n], before);
   }
   for (std::size_t p = 0; p < count; ++p) {
     if (parts_[p].interior)

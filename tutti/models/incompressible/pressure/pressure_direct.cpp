@@ -453,11 +453,12 @@ std::vector<PassPart> Direct<T>::in_pieces(int pieces, const RangeOf& range_of) 
   return parts;
 }
 
-/// The planes of a part; where its first and last ones are halos of others, these and some beside them come first.
+/// The planes of a part; where its first or last one is a halo of others, it and some beside it come first.
 template <class T>
 std::vector<PassPart> Direct<T>::from_the_ends() const {
   std::vector<PassPart> parts;
   for (std::size_t p = 0; p < problem_.domain.mine(); ++p) {
+    const CellBox own = own_planes(p);
     const Lid all = planes(p), end = std::max<Lid>(1, all / 8);
     const auto units = [&](Lid first, Lid last) { return PassRows{{first * plane_units_, last * plane_units_}, {}}; };
     PassPart& part = parts.emplace_back();
@@ -465,8 +466,11 @@ std::vector<PassPart> Direct<T>::from_the_ends() const {
       part.separators = {units(0, all)};
       continue;
     }
-    part.separators = {units(0, end), units(all - end, all)};
-    part.interior = units(end, all - end);
+    const Lid first = z_.view().cyclic || own.lower[2] > 0 ? end : 0;
+    const Lid last = z_.view().cyclic || own.upper[2] < z_.view().size ? all - end : all;
+    if (first > 0) part.separators.push_back(units(0, first));
+    if (last < all) part.separators.push_back(units(last, all));
+    part.interior = units(first, last);
   }
   return parts;
 }

@@ -268,28 +268,6 @@ class ColumnElimination {
   Settled even_, odd_;
 };
 
-/// solve_null_column by one thread of a block; the others bring all that it needs to shared memory.
-template <class T, bool apart>
-__device__ inline void null_column_by_block(TridiagonalView<T> line, const GpuRows<T, apart>& rows, Lid null,
-                                            char* memory) {
-  double* const widths = reinterpret_cast<double*>(memory);
-  double* const distances = widths + line.size;
-  T* const local = reinterpret_cast<T*>(distances + line.size + 1);
-  const Lid me = static_cast<Lid>(threadIdx.x), threads = static_cast<Lid>(blockDim.x);
-  for (Lid k = me; k <= line.size; k += threads) {
-    distances[k] = line.distances[k];
-    if (k == line.size) break;
-    widths[k] = line.exact_widths[k];
-    local[k] = rows.row(k)[null];
-  }
-  __syncthreads();
-  line.exact_widths = widths;
-  line.distances = distances;
-  if (me == 0) solve_null_column(line, [&](Lid k) -> T& { return local[k]; });
-  __syncthreads();
-  for (Lid k = me; k < line.size; k += threads) rows.row(k)[null] = local[k];
-}
-
 /// Moves rows of a block's columns between memory and shared memory, `values` of a row at a time; by the threads behind
 /// the first warp.
 template <class T, bool apart, int values>
@@ -349,7 +327,8 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   using Cut = ColumnCut<T>;
   extern __shared__ __align__(16) char memory[];
   const bool with_null = part.first && part.last && null >= columns.begin && null < columns.end;
-  if (with_null && blockIdx.x == 0) return null_column_by_block(line, rows, null, memory);
+  if (with_null && blockIdx.x == 0)
+    return null_column_by_block(line, [&](Lid k) -> T& { return rows.row(k)[null]; }, reinterpret_cast<double*>(memory));
   const Lid chunks = Cut::chunks(line.size), me = static_cast<Lid>(threadIdx.x);
   cuda::BlockEvent* const arrived = reinterpret_cast<cuda::BlockEvent*>(memory);
   cuda::BlockEvent* const solved = arrived + chunks;

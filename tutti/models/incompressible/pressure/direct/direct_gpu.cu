@@ -413,10 +413,10 @@ template <class T>
 template <class Rows>
 void DirectGpu<T>::launch_null(Stream& stream, const Rows& rows, Lid null, const Rows& to, Lid there) {
   constexpr std::size_t room = 48 << 10;
-  const std::size_t bytes = static_cast<std::size_t>(nz_) * sizeof(T);
+  const std::size_t bytes = static_cast<std::size_t>(direct::null_column_room(nz_)) * sizeof(double);
   const bool fits = bytes <= room;
   cuda::launch(stream, direct::null_column_kernel<T, Rows::some_apart>, 1, 128, fits ? bytes : 0, whole_line(), rows,
-               null, fits ? nz_ : Lid{0}, to, there, rows_);
+               null, fits, to, there, rows_);
 }
 
 template <class T>

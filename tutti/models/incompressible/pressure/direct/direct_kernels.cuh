@@ -488,25 +488,91 @@ __global__ void eliminate_kernel(TridiagonalView<T> line, PartColumns<T> part, c
   }
 }
 
-/// solve_null_column by one thread; the others bring the column to shared memory, `size` values, and then those of rows
-/// `part` to their places. Where it has no room (size 0), that thread goes to memory for each value.
-template <class T, bool apart>
-__global__ void null_column_kernel(TridiagonalView<T> line, GpuRows<T, apart> rows, Lid null, Lid size,
-                                   GpuRows<T, apart> to, Lid there, Range part) {
-  cuda::wait_for_earlier_work();
-  extern __shared__ char memory[];
-  T* const local = reinterpret_cast<T*>(memory);
-  for (Lid k = static_cast<Lid>(threadIdx.x); k < size; k += static_cast<Lid>(blockDim.x)) local[k] = rows.row(k)[null];
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    if (size > 0)
-      solve_null_column(line, [&](Lid k) -> T& { return local[k]; });
-    else
-      solve_null_column(line, [&](Lid k) -> T& { return rows.row(k)[null]; });
+/// Doubles of shared memory that null_column_by_block takes.
+TUTTI_HD constexpr Size null_column_room(Lid rows) {
+  return 3 * Size{rows} + 4;
+}
+/// As solve_null_column, bit for bit, by a block: what is a chain is computed by one thread, which finds all that it
+/// needs in shared memory, 24 bytes a row, and keeps p there. row(k): its value in row k.
+template <class T, class Row>
+__device__ inline void null_column_by_block(const TridiagonalView<T>& line, const Row& row, double* memory) {
+  constexpr int at_once = 8;
+  const Lid n = line.size, me = static_cast<Lid>(threadIdx.x), threads = static_cast<Lid>(blockDim.x);
+  double* const common = memory;  // mean of f, then of p
+  double *const widths = common + 2, *const distances = widths + n, *const values = distances + n;
+  for (Lid k = me; k < n; k += threads) {
+    widths[k] = line.exact_widths[k];
+    distances[k] = line.distances[k + 1];
+    values[k] = static_cast<double>(row(k));
   }
   __syncthreads();
+  // use(k, width, distance, value) for all rows, of which some are loaded before they are used.
+  const auto each = [&](const auto& use) {
+    for (Lid from = 0; from < n; from += at_once) {
+      double w[at_once], d[at_once], v[at_once];
+#pragma unroll
+      for (int r = 0; r < at_once; ++r) {
+        const Lid k = min(from + r, n - 1);
+        w[r] = widths[k];
+        d[r] = distances[k];
+        v[r] = values[k];
+      }
+#pragma unroll
+      for (int r = 0; r < at_once; ++r)
+        if (from + r < n) use(from + r, w[r], d[r], v[r]);
+    }
+  };
+  double length = 0;
+  if (me == 0) {
+    double mean = 0;
+    each([&](Lid, double width, double, double f) {
+      mean = std::fma(width, f, mean);
+      length += width;
+    });
+    common[0] = mean / length;
+  }
+  __syncthreads();
+  for (Lid k = me; k < n; k += threads) values[k] -= common[0];
+  __syncthreads();
+  if (me == 0) {
+    double first_flow = 0;
+    if (line.cyclic) {
+      double flow = 0, sum = 0, way = 0;
+      each([&](Lid, double width, double distance, double f) {
+        flow = std::fma(width, f, flow);
+        sum = std::fma(distance, flow, sum);
+        way += distance;
+      });
+      first_flow = -sum / way;
+    }
+    double flow = 0, p = 0, mean = 0;
+    each([&](Lid k, double width, double distance, double f) {
+      values[k] = p;
+      mean = std::fma(width, p, mean);
+      flow = std::fma(width, f, flow);
+      p = std::fma(distance, first_flow + flow, p);
+    });
+    common[1] = mean / length;
+  }
+  __syncthreads();
+  for (Lid k = me; k < n; k += threads) row(k) = static_cast<T>(values[k] - common[1]);
+}
+
+/// The constant column of `rows`, and those of its rows that are `part` to their places. `fits`: null_column_room() is
+/// there; else one thread goes to memory for each value.
+template <class T, bool apart>
+__global__ void null_column_kernel(TridiagonalView<T> line, GpuRows<T, apart> rows, Lid null, bool fits,
+                                   GpuRows<T, apart> to, Lid there, Range part) {
+  cuda::wait_for_earlier_work();
+  extern __shared__ __align__(16) char memory[];
+  const auto row = [&](Lid k) -> T& { return rows.row(k)[null]; };
+  if (fits)
+    null_column_by_block(line, row, reinterpret_cast<double*>(memory));
+  else if (threadIdx.x == 0)
+    solve_null_column(line, row);
+  __syncthreads();
   for (Lid k = part.begin + static_cast<Lid>(threadIdx.x); k < part.end; k += static_cast<Lid>(blockDim.x))
-    to.row(k - part.begin)[there] = size > 0 ? local[k] : rows.row(k)[null];
+    to.row(k - part.begin)[there] = row(k);
 }
 
 }  // namespace tutti::incompressible::direct
