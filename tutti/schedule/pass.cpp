@@ -62,7 +62,8 @@ void add_arrival(const std::string& name, Step& step, BoxTransfer<T>* transfer, 
     before[p].insert(before[p].end(), stored.begin(), stored.end());
   }
 }
-/// What a part stores into others: beside a large kernel it would wait for room on the device until that is nearly done.
+/// What a part stores into others: beside a large kernel it would wait for room on the device until that is nearly
+/// done.
 template <class T>
 void add_stores(const BoxTransfer<T>* transfer, const std::vector<TaskId>& exchanged, TaskLists& before) {
   for (std::size_t i = 0; i < exchanged.size(); ++i)

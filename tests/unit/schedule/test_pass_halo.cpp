@@ -321,6 +321,117 @@ TEST(PassHalo, pieces_travel_one_after_the_other) {
           turn_planes_to_columns(devices, pieces, kind, overlap);
 }
 
+/// Cell k of a column becomes cell k - 1 plus one; rows of a piece of columns at a time, or beside them, behind all
+/// units of these, what has arrived in `others`.
+struct CountUp {
+  BoxArray array;
+  double* values;
+  Lid piece, pieces;  ///< columns of a piece
+  double* others;
+  double* seen;
+  void operator()(Stream& stream, Range range) const {
+    stream.loop(range, [own = *this](Lid begin, Lid end) {
+      if (begin >= own.piece * own.pieces) {
+        for (Lid k = 0; k < 3; ++k) own.seen[k] = own.others[k];
+        return;
+      }
+      const CellBox& box = own.array.stored;
+      for (Lid j = begin; j < end; ++j)
+        for (Lid k = box.lower[2] + 1; k < box.upper[2]; ++k)
+          own.values[own.array.at(0, j, k)] = own.values[own.array.at(0, j, k - 1)] + 1;
+    });
+  }
+};
+
+/// Pieces of columns pass up through parts: in wave w part p has piece w - p. Beside them one value travels from each
+/// part to all, behind the separators, which are no work.
+void pass_through(int devices, int pieces, RoutingKind kind, Overlap overlap) {
+  SCOPED_TRACE(
+      fmt::format("{} devices, {} pieces, {}, {}", devices, pieces, routing_name(kind), overlap_name(overlap)));
+  constexpr Lid piece = 4, nz = 6;
+  const Lid ny = piece * pieces, each = nz / devices;
+  Devices on(devices);
+  Routing routing;
+  routing.kind = kind;
+  BoxParts parts;
+  parts.cells = {1, ny, nz};
+  std::vector<BoxArray> arrays, seen_arrays;
+  std::vector<Buffer<double>> values, others, seen;
+  std::vector<std::vector<CellBox>> firsts;
+  std::vector<PassPart> work(devices);
+  const int waves = pieces + devices - 1;
+  for (Lid p = 0; p < devices; ++p) {
+    parts.boxes.push_back({{0, 0, each * p}, {1, ny, each * (p + 1)}});
+    parts.rank_of_part.push_back(0);
+    parts.mine.push_back(p);
+    CellBox stored = parts.boxes.back();
+    --stored.lower[2];
+    arrays.push_back({stored});
+    std::vector<CellBox>& wanted = firsts.emplace_back();
+    wanted.push_back({{0, 0, 0}, {1, 1, nz}});
+    seen_arrays.push_back({wanted.front()});
+    values.emplace_back(*on.devices[p], stored.cells(), "columns");
+    others.emplace_back(*on.devices[p], nz, "first column");
+    seen.emplace_back(*on.devices[p], nz, "first column, later");
+    work[p].separators.emplace_back();
+    for (int w = 0; w < waves; ++w) {
+      const int n = w - p;
+      work[p].pieces.push_back({n >= 0 && n < pieces ? Range{n * piece, (n + 1) * piece} : Range{}, {}});
+    }
+    work[p].interior = PassRows{{ny, ny + 1}, {}};
+  }
+  std::vector<std::unique_ptr<BoxTransfer<double>>> transfers;
+  std::vector<BoxTransfer<double>*> halos;
+  const auto add = [&](const std::vector<std::vector<CellBox>>& wanted, const std::vector<BoxArray>& to,
+                       std::vector<Buffer<double>>& targets, int number) {
+    transfers.push_back(std::make_unique<BoxTransfer<double>>(world(), parts, wanted, arrays, to, &to == &arrays,
+                                                              on.streams, 1, &routing,
+                                                              PlanTurn{.number = number, .of = waves + 1}));
+    halos.push_back(transfers.back().get());
+    for (std::size_t p = 0; p < work.size(); ++p) {
+      const double* const source = values[p].data();
+      double* const target = targets[p].data();
+      halos.back()->bind(p, std::span(&source, 1), std::span(&target, 1));
+    }
+  };
+  add(firsts, seen_arrays, others, waves);
+  for (int w = 0; w + 1 < waves; ++w) {
+    std::vector<std::vector<CellBox>> wanted(devices);
+    for (Lid p = 1; p < devices; ++p)
+      if (const int n = w - p + 1; n >= 0 && n < pieces)
+        wanted[p].push_back({{0, n * piece, each * p - 1}, {1, (n + 1) * piece, each * p}});
+    add(wanted, arrays, values, w);
+  }
+  halos.push_back(nullptr);
+  Pass pass("count", on.threads, on.streams, work, halos, overlap, 1, PieceOrder::arrived);
+  for (int turn = 0; turn < 40; ++turn) {
+    for (std::size_t p = 0; p < work.size(); ++p) {
+      const std::vector<double> before(values[p].size(), turn);
+      if (turn % 13 == 0) upload(*on.streams[p].compute, values[p], std::span<const double>(before));
+    }
+    pass.run([&](std::size_t p, Kernels& to_do) {
+      to_do.add(CountUp{arrays[p], values[p].data(), piece, pieces, others[p].data(), seen[p].data()});
+    });
+    if (turn % 13 != 0) continue;
+    for (std::size_t p = 0; p < work.size(); ++p) {
+      const auto got = on.values(p, values[p]);
+      for (Lid j = 0; j < ny; ++j)
+        for (Lid k = parts.boxes[p].lower[2]; k < parts.boxes[p].upper[2]; ++k)
+          ASSERT_EQ(got[arrays[p].at(0, j, k)], turn + k + 1) << j << " " << k;
+      const auto all = on.values(p, seen[p]);
+      ASSERT_TRUE(all.front() == turn || all.front() == turn + 1) << "before or after the first part's work";
+    }
+  }
+}
+
+TEST(PassHalo, work_passes_from_part_to_part) {
+  for (const int devices : {1, 2, 3})
+    for (const int pieces : {1, 2, 5})
+      for (const RoutingKind kind : {RoutingKind::automatic, RoutingKind::staged})
+        for (const Overlap overlap : {Overlap::none, Overlap::messages, Overlap::full})
+          pass_through(devices, pieces, kind, overlap);
+}
+
 /// Cells {x, y, z} of a grid that is cut along z, brought to where the same parts want `wanted`.
 void bring(const std::array<Lid, 3>& cells, const std::vector<std::vector<CellBox>>& wanted, bool halo, Lid most_stored,
            bool copied) {

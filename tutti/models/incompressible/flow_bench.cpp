@@ -150,7 +150,8 @@ void add_flow_bench(CLI::App& bench_command, Action& action) {
   command.add_list("--cells", a->cells, 1, 100'000, "cells along the edge of a cube, or X,Y,Z of a box", "N[,N,N]");
   command.add_list("--solver", a->solvers, words("pressure.solver"), "pressure solver; several: one after the other");
   command.add("--sweeps", a->sweeps, 1, 1'000'000, "Jacobi sweeps per step");
-  command.add("--pieces", a->pieces, 0, 64, "direct solver: pieces in which planes and columns travel; 0: auto");
+  command.add("--pieces", a->pieces, 0, 64,
+              "direct solver: pieces in which columns pass through parts, or travel; 0: auto");
   command.add("--precision", a->precision, words("numerics.precision"), "precision of all fields");
   command.add_list("--overlap", a->overlaps, words("devices.overlap"),
                    "overlap of computation and messages; several: one after the other");

@@ -218,9 +218,11 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "pressure.pieces",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "direct, several parts: pieces in which each part sends its planes, then its columns; one "
-                             "travels while the next is computed. auto: 3, fewer where they would be small. Results "
-                             "do not depend on it.",
+              .description =
+                  "direct, several parts: pieces of columns that pass from part to part, of which each has another; "
+                  "or, where parts are no whole planes or the line is periodic, pieces of planes and columns "
+                  "that travel while the next is computed. auto: 2 (parts - 1) or 3, fewer where they would "
+                  "be small. Results do not depend on it.",
               .choices = {"auto"},
               .min = 1,
               .max = 64,

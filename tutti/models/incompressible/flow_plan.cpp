@@ -164,6 +164,16 @@ void PartPlanner::direct(Size stages) {
     array("the direct solver's matrices and scratch", sizes * value_bytes_);
   }
   if (!layout.aligned) transfer("cells to planes", boxes, each(layout.planes), false, 1, stages);
+  if (layout.passes) {
+    const auto d = static_cast<std::size_t>(layout.axis());
+    CellBox column{{0, 0, 0}, {1, 1, 1}};
+    column.upper[d] = flow_.grid.lines[d].cells();
+    Wanted wanted(boxes.size());
+    for (std::size_t part = 0; part < boxes.size(); ++part)
+      if (!layout.planes[part].empty()) wanted[part].push_back(column);
+    array("constant column", column.cells() * value_bytes_);
+    transfer("constant column", layout.planes, wanted, false, 1, stages);
+  }
   for (int wave = 0; layout.passes && wave + 1 < layout.waves(0).waves(); ++wave) {
     Wanted wanted;
     for (std::size_t part = 0; part < boxes.size(); ++part) wanted.push_back(layout.wanted_behind(wave, part));

@@ -8,6 +8,7 @@
 
 #include "tests/support/pressure_setup.hpp"
 #include "tests/unit/base/mpi_environment.hpp"
+#include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 
 namespace tutti::incompressible {
 namespace {
@@ -55,6 +56,35 @@ TEST(DirectPasses, solve_boxes_along_each_direction) {
     expect_solved(box, axis, "fake:3", "partition.cut = \"slabs\"\npressure.pieces = 2\n");
     if (box.cells[1] > 1) expect_solved(box, axis, "fake:4", "partition.cut = \"pencils\"\n");
   }
+}
+
+TEST(ColumnWaves, take_each_piece_up_through_all_parts_and_down_again) {
+  for (const int parts : {2, 3, 5})
+    for (const int pieces : {1, 2, 4, 9}) {
+      std::vector<ColumnWaves> of(static_cast<std::size_t>(parts));
+      for (int p = 0; p < parts; ++p) of[p] = {.parts = parts, .place = p, .pieces = pieces, .cuts = 7, .each = 3};
+      std::vector<std::vector<int>> up(of.size()), down(of.size());  // waves, by piece
+      for (std::size_t p = 0; p < of.size(); ++p) {
+        up[p].assign(static_cast<std::size_t>(pieces), -1);
+        down[p] = up[p];
+        for (int w = 0; w < of[p].waves(); ++w) {
+          if (of[p].exists(of[p].piece_up(w))) up[p][of[p].piece_up(w)] = w;
+          if (of[p].exists(of[p].piece_down(w))) down[p][of[p].piece_down(w)] = w;
+        }
+      }
+      Lid columns = 0;
+      for (int n = 0; n < pieces; ++n) {
+        EXPECT_EQ(of[0].columns_of(n).begin, columns) << "no column twice or never";
+        columns = of[0].columns_of(n).end;
+        EXPECT_LE(of[0].columns_of(n).size(), of[0].room());
+        EXPECT_GE(up[0][n], 0);
+        for (std::size_t p = 1; p < of.size(); ++p) EXPECT_EQ(up[p][n], up[p - 1][n] + 1);
+        EXPECT_EQ(down.back()[n], up.back()[n]) << "the last part does both at once";
+        for (std::size_t p = 1; p < of.size(); ++p) EXPECT_EQ(down[p - 1][n], down[p][n] + 1);
+      }
+      EXPECT_EQ(columns, 21);
+    }
+  EXPECT_FALSE(ColumnWaves{}.exists(0)) << "no planes, no work";
 }
 
 TEST(DirectThreads, share_a_box_of_64_cubed_cells) {

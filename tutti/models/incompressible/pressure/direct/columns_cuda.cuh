@@ -328,7 +328,8 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   extern __shared__ __align__(16) char memory[];
   const bool with_null = part.first && part.last && null >= columns.begin && null < columns.end;
   if (with_null && blockIdx.x == 0)
-    return null_column_by_block(line, [&](Lid k) -> T& { return rows.row(k)[null]; }, reinterpret_cast<double*>(memory));
+    return null_column_by_block(
+        line, [&](Lid k) -> T& { return rows.row(k)[null]; }, reinterpret_cast<double*>(memory));
   const Lid chunks = Cut::chunks(line.size), me = static_cast<Lid>(threadIdx.x);
   cuda::BlockEvent* const arrived = reinterpret_cast<cuda::BlockEvent*>(memory);
   cuda::BlockEvent* const solved = arrived + chunks;
@@ -337,7 +338,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   T* const conductance = widths + line.size;
   for (Lid chunk = me; chunk < chunks; chunk += Cut::threads) {
     arrived[chunk].init(Cut::movers);
-    solved[chunk].init(1);
+    solved[chunk].init(warp);
   }
   __syncthreads();
   const Lid group = columns.begin / Cut::columns + static_cast<Lid>(blockIdx.x) - (with_null ? 1 : 0),
@@ -382,10 +383,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
   for (Lid chunk = 0; chunk < chunks && sweep != Sweep::down; ++chunk) {
     arrived[chunk].wait();
     if (eliminates) elimination.up(chunk * Cut::rows, min((chunk + 1) * Cut::rows, line.size));
-    if (sweep == Sweep::up) {
-      __syncwarp();
-      if (me == 0) solved[chunk].arrive();
-    }
+    if (sweep == Sweep::up) solved[chunk].arrive();
   }
   if (sweep == Sweep::up) {
     if (eliminates) elimination.keep(part, column);
@@ -395,8 +393,7 @@ __global__ void __launch_bounds__(ColumnCut<T>::threads, ColumnCut<T>::resident)
     if (sweep == Sweep::down) arrived[chunk].wait();
     const Lid begin = chunk * Cut::rows, end = min(begin + Cut::rows, part.last ? line.size - 1 : line.size);
     if (eliminates) elimination.down(begin, end);
-    __syncwarp();
-    if (me == 0) solved[chunk].arrive();
+    solved[chunk].arrive();
   }
 }
 

@@ -226,7 +226,8 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
     settled_ = Buffer<std::int32_t>(stream.device(), columns, "the direct solver's columns");
   }
 #if defined(__CUDACC__)
-  columns_fit_ = !cyclic_ && direct::ColumnCut<T>::bytes(rows_.size()) <= cuda::most_shared_memory(stream.device().index());
+  columns_fit_ =
+      !cyclic_ && direct::ColumnCut<T>::bytes(rows_.size()) <= cuda::most_shared_memory(stream.device().index());
   if (columns_fit_) find_factors(stream);
 #endif
   if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
@@ -283,7 +284,8 @@ void DirectGpu<T>::find_factors(Stream& stream) {
   if (count > 0 && (!settle || count <= most_known_groups(static_cast<Size>(groups)))) {
     for (std::size_t slot = 0; slot < slow.size(); ++slot)
       slots[static_cast<std::size_t>(slow[slot])] = static_cast<std::int32_t>(slot);
-    known_ = Buffer<T>(stream.device(), count * rows_.size() * direct::KnownFactors<T>::row, "the direct solver's factors");
+    known_ =
+        Buffer<T>(stream.device(), count * rows_.size() * direct::KnownFactors<T>::row, "the direct solver's factors");
     const Buffer<std::int32_t> numbers = make_buffer(stream, std::span<const std::int32_t>(slow), "groups of columns");
     cuda::launch(stream, direct::known_factors_kernel<T>, static_cast<unsigned>(count), width, 0, line(),
                  lambda_.data(), lost, columns, numbers.data(), known_.data());
@@ -378,8 +380,8 @@ void DirectGpu<T>::Elimination::run(Stream& stream, const Rows& rows, Range rang
   if (range.empty()) return;
   constexpr bool apart = Rows::some_apart;
   const TridiagonalView<T> view = of.line();
-  const direct::PartColumns<T> part{of.rows_.begin == 0,  of.rows_.end == of.nz_, of.lost_.data(),
-                                    of.settled_.data(), of.even_.data(),        of.odd_.data()};
+  const direct::PartColumns<T> part{of.rows_.begin == 0, of.rows_.end == of.nz_, of.lost_.data(),
+                                    of.settled_.data(),  of.even_.data(),        of.odd_.data()};
   const Size stride = of.lambda_.size();
   const Lid null = of.null_column_;
   const cuda::CurrentDevice current(stream.device().index());

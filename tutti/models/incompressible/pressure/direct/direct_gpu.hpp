@@ -24,8 +24,8 @@ struct PlanesOfRows {
 template <class T>
 class DirectGpu {
  public:
-  /// `lambda`: of the columns; `planes`: at most so many are transformed. `rows`: of the columns, all where it is empty;
-  /// `lost`: as in LinePart. Error(resource): it has no room. Error(internal) for another kind of device.
+  /// `lambda`: of the columns; `planes`: at most so many are transformed. `rows`: of the columns, all where it is
+  /// empty; `lost`: as in LinePart. Error(resource): it has no room. Error(internal) for another kind of device.
   DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z, std::span<const T> lambda,
             Lid planes, Range rows = {}, std::span<const T> lost = {});
 
@@ -84,7 +84,7 @@ class DirectGpu {
   Range equal_;               ///< of these, those that have the lengths of the row before
   bool columns_fit_ = false;  ///< some side by side in the memory of a block, and z is no cycle
   Buffer<T> widths_, conductance_, lambda_;
-  Buffer<T> lost_, even_, odd_;    ///< of PartColumns, where there are not all rows
+  Buffer<T> lost_, even_, odd_;  ///< of PartColumns, where there are not all rows
   Buffer<std::int32_t> settled_;
   Buffer<double> exact_widths_, distances_;
   /// Planes between the two transforms; ratios while columns are eliminated; slacks, too, where they are cyclic.

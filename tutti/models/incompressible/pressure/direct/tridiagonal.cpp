@@ -28,8 +28,8 @@ void prefetch_row(const T* row, int count) {
   for (int w = 0; w < count; w += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(row + w);
 }
 
-/// Rows 0 .. rows - 1 of columns from `first` on, upwards. ratio_of(k): where a row's ratios go; value_of(k): its values,
-/// maybe in place. `slacks`: null, or the same elimination for -lambda h on the right.
+/// Rows 0 .. rows - 1 of columns from `first` on, upwards. ratio_of(k): where a row's ratios go; value_of(k): its
+/// values, maybe in place. `slacks`: null, or the same elimination for -lambda h on the right.
 template <class T, class RatioOf, class ValueOf>
 void eliminate(const LinePart<T>& part, Lid rows, const T* lambda, const ColumnRows<T>& in, Lid first, int count,
                const RatioOf& ratio_of, const ValueOf& value_of, Slack<T>* slacks) {
@@ -205,22 +205,24 @@ void substitute_columns(const LinePart<T>& part, const T* lambda, const ColumnRo
 template <class T>
 void solve_last_columns(const LinePart<T>& part, const T* lambda, const ColumnRows<T>& rows, Range columns) {
   std::vector<BlockRow<T>> block(part.line.size);
-  for_blocks(part.line, lambda, columns, leave_null, [&](Lid first, int count) {
-    solve_block(part, lambda + first, rows, first, count, block.data());
-  });
+  for_blocks(part.line, lambda, columns, leave_null,
+             [&](Lid first, int count) { solve_block(part, lambda + first, rows, first, count, block.data()); });
 }
 
 template class Tridiagonal<double>;
 template class Tridiagonal<float>;
 template void solve_columns(const TridiagonalView<double>&, const double*, const ColumnRows<double>&, Range);
 template std::vector<double> lost_behind(const TridiagonalView<double>&, Lid, const std::vector<double>&);
-template void eliminate_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, double*, Size, Range);
-template void substitute_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, const double*, Size, Range);
+template void eliminate_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, double*, Size,
+                                Range);
+template void substitute_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, const double*, Size,
+                                 Range);
 template void solve_last_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, Range);
 template void solve_columns(const TridiagonalView<float>&, const float*, const ColumnRows<float>&, Range);
 template std::vector<float> lost_behind(const TridiagonalView<float>&, Lid, const std::vector<float>&);
 template void eliminate_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, float*, Size, Range);
-template void substitute_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, const float*, Size, Range);
+template void substitute_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, const float*, Size,
+                                 Range);
 template void solve_last_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, Range);
 
 }  // namespace tutti::incompressible

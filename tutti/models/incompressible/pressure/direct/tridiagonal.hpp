@@ -92,13 +92,17 @@ extern template class Tridiagonal<double>;
 extern template class Tridiagonal<float>;
 extern template void solve_columns(const TridiagonalView<double>&, const double*, const ColumnRows<double>&, Range);
 extern template std::vector<double> lost_behind(const TridiagonalView<double>&, Lid, const std::vector<double>&);
-extern template void eliminate_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, double*, Size, Range);
-extern template void substitute_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, const double*, Size, Range);
+extern template void eliminate_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, double*, Size,
+                                       Range);
+extern template void substitute_columns(const LinePart<double>&, const double*, const ColumnRows<double>&,
+                                        const double*, Size, Range);
 extern template void solve_last_columns(const LinePart<double>&, const double*, const ColumnRows<double>&, Range);
 extern template void solve_columns(const TridiagonalView<float>&, const float*, const ColumnRows<float>&, Range);
 extern template std::vector<float> lost_behind(const TridiagonalView<float>&, Lid, const std::vector<float>&);
-extern template void eliminate_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, float*, Size, Range);
-extern template void substitute_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, const float*, Size, Range);
+extern template void eliminate_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, float*, Size,
+                                       Range);
+extern template void substitute_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, const float*,
+                                        Size, Range);
 extern template void solve_last_columns(const LinePart<float>&, const float*, const ColumnRows<float>&, Range);
 
 }  // namespace tutti::incompressible
