@@ -89,8 +89,8 @@ class FlowModel final : public Model {
   std::array<double, 2> range_of(std::size_t s);
   double temperature_deviation();
   double divergence_left();
-  void add_fastest(std::vector<Diagnostic>& all);
-  void add_nusselt(std::vector<Diagnostic>& all);
+  void add_fastest(std::vector<Diagnostic>& all, bool finite);
+  void add_nusselt(std::vector<Diagnostic>& all, bool finite);
   void add_scalars(std::vector<Diagnostic>& all);
   void keep_flow();
   double rate_of_change(double dt);

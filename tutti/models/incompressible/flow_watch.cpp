@@ -19,6 +19,9 @@ WallEnds wall_ends(const FlowCase& flow) {
   return ends;
 }
 
+/// What a diagnostic is of a flow that is not finite: all flows have the same ones, for they are columns of a file.
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
 }  // namespace
 
 double temperature_fall(const FlowCase& flow, std::size_t d) {
@@ -54,11 +57,11 @@ std::vector<Diagnostic> FlowModel<T>::diagnose() {
   all.push_back(
       {"enstrophy", 0.5 * sum([&](Stream& on, FlowPart<T>& part) { return squared_curl_sum(on, part, ends); })});
   all.push_back({"divergence", finite ? divergence_left() : largest});
-  if (finite) add_fastest(all);
+  add_fastest(all, finite);
   if (flow_.bulk) all.push_back({fmt::format("force {}", "xyz"[flow_.bulk->direction]), bulk_force_});
   if (flow_.has_temperature) {
     all.push_back({"heat", finite ? amount(0) : largest});
-    if (finite) add_nusselt(all);
+    add_nusselt(all, finite);
   }
   add_scalars(all);
   return all;
@@ -92,7 +95,11 @@ void FlowModel<T>::add_scalars(std::vector<Diagnostic>& all) {
 
 /// The largest speed at a cell's centre, and where; of several such cells the one with the lowest number.
 template <class T>
-void FlowModel<T>::add_fastest(std::vector<Diagnostic>& all) {
+void FlowModel<T>::add_fastest(std::vector<Diagnostic>& all, bool finite) {
+  if (!finite) {
+    for (const char* name : {"speed", "speed at x", "speed at y", "speed at z"}) all.push_back({name, none});
+    return;
+  }
   const double square = over_parts(largest_square<T>);
   const auto cells = domain_.grid.cells();
   double first = -std::numeric_limits<double>::infinity();
@@ -110,7 +117,7 @@ void FlowModel<T>::add_fastest(std::vector<Diagnostic>& all) {
 /// Mean heat flux over that of fluid at rest, for each direction with a wall of fixed temperature at either end:
 /// through these, through the plane in the middle and everywhere.
 template <class T>
-void FlowModel<T>::add_nusselt(std::vector<Diagnostic>& all) {
+void FlowModel<T>::add_nusselt(std::vector<Diagnostic>& all, bool finite) {
   const double diffusivity = flow_.scalars[0].diffusivity;
   for (std::size_t d = 0; d < 3; ++d) {
     const double fall = temperature_fall(flow_, d);
@@ -121,8 +128,8 @@ void FlowModel<T>::add_nusselt(std::vector<Diagnostic>& all) {
     for (std::size_t k = 1; k < 3; ++k) area *= domain_.grid.lines[(d + k) % 3].length();
     const double at_rest = diffusivity * fall / line.length();
     const auto add = [&](const char* where, const HeatFluxCells& cells, double size) {
-      const double flux =
-          sum_over_parts([&](Stream& on, FlowPart<T>& part) { return heat_flux_sum(on, part, cells, diffusivity); });
+      const auto of_part = [&](Stream& on, FlowPart<T>& part) { return heat_flux_sum(on, part, cells, diffusivity); };
+      const double flux = finite ? sum_over_parts(of_part) : none;
       all.push_back({fmt::format("Nu {}{}", "xyz"[d], where), flux / (size * at_rest)});
     };
     const int along = static_cast<int>(d);
