@@ -123,12 +123,13 @@ TEST(FlowScalars, that_are_no_numbers_are_told) {
 }
 
 TEST(FlowDiagnostics, are_the_same_columns_once_the_flow_is_no_number) {
-  FlowRun run(world(),
-              flow_text("[8, 4, 4]", "[fluid]\nviscosity = 0.01\ndiffusivity = 0.01\nforce = [\"x < 0.3 ? 1e308*1e308 : 0\", 0, 0]\n") +
-                  time_keys("ab2", "dt = 0.01\nsteps = 2") +
-                  face("x-lower", "temperature = \"fixed\"\ntemperature_value = 1") +
-                  face("x-upper", "temperature = \"fixed\"\ntemperature_value = 0"),
-              "cpu");
+  FlowRun run(
+      world(),
+      flow_text("[8, 4, 4]",
+                "[fluid]\nviscosity = 0.01\ndiffusivity = 0.01\nforce = [\"x < 0.3 ? 1e308*1e308 : 0\", 0, 0]\n") +
+          time_keys("ab2", "dt = 0.01\nsteps = 2") + face("x-lower", "temperature = \"fixed\"\ntemperature_value = 1") +
+          face("x-upper", "temperature = \"fixed\"\ntemperature_value = 0"),
+      "cpu");
   std::vector<std::string> before, after;
   for (const Diagnostic& d : run.model().diagnose()) before.push_back(d.name);
   run.steps(2);

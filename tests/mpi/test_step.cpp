@@ -228,6 +228,26 @@ RandomParts two_halves(int ranks) {
   return problem;
 }
 
+TEST(Step, WhatALinkMovesHasOneOrder) {
+  const RandomParts problem = two_halves(world().size());
+  if (world().size() != 2) GTEST_SKIP() << "two ranks have a part each";
+  RankParts rank(world(), problem, 1, 1, 1.0);
+  const Routing routing = test::make_fake_routing(world(), RoutingKind::nccl, rank.maps, rank.streams, 40);
+  Model<double> first(problem, rank, 1, 0, &routing), second(problem, rank, 1, 0, &routing);
+  Step step(rank.threads, rank.streams);
+  std::vector<TaskId> separators;
+  for (std::size_t p = 0; p < rank.maps.size(); ++p)
+    separators.push_back(step.compute("separator", static_cast<int>(p), Step::Role::separator,
+                                      rank.maps[p].separator_rows(), [](Stream&, Range) {}));
+  step.exchange(first.exchange, separators);
+  step.exchange(second.exchange, separators);
+  step.finish(Overlap::full);
+  const auto tasks = step.describe_tasks();
+  EXPECT_TRUE(std::any_of(tasks.begin(), tasks.end(), [](const std::string& task) {
+    return task.starts_with("nccl (") && task.find("<- nccl") != std::string::npos;
+  })) << fmt::format("{}", fmt::join(tasks, "\n"));
+}
+
 /// Start and end of each task of a step in which the CPU's interior takes at least 20 ms.
 std::multimap<std::string, TaskTimes> times_with_slow_interior(Overlap overlap, int threads) {
   const RandomParts problem = two_halves(world().size());

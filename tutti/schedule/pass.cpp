@@ -153,6 +153,7 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   std::vector<std::vector<TaskId>> exchanged{add_departure(name, *step_, halos[0], before)};
   // What others wait for is computed beside the interior, as separators are.
   const bool await_arrival = order == PieceOrder::arrived;
+  require(!await_arrival || halos.size() > 1, "no pieces whose arrival is awaited");
   const Step::Role role = await_arrival ? Step::Role::separator : Step::Role::interior;
   TaskLists beside(count);
   if (await_arrival) {
@@ -169,7 +170,7 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
       for (const TaskId task : before[p]) step_->after(piece[p].front(), task);
     }
     exchanged.push_back(add_departure(name, *step_, halos[n], piece));
-    for (std::size_t p = 0; p < count; ++p) before[p].push_back(piece[p].front());
+    before = std::move(piece);
     if (await_arrival) add_stores(halos[n], exchanged[n], before);
   }
   for (std::size_t p = 0; p < count; ++p) {

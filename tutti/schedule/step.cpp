@@ -169,6 +169,9 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
     ids.push_back(id);
     for (const int a : op.after) after(id, ids[a]);
     for (const int p : op.after_separators_of) after(id, separators[p]);
+    // All ranks enqueue what a link moves in one order (DeviceLink), whichever control threads they have.
+    if (op.abandon && last_linked_ >= 0) after(id, last_linked_);
+    if (op.abandon) last_linked_ = id;
   }
   return ids;
 }

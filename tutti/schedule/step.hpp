@@ -190,6 +190,7 @@ class Step {
   std::chrono::steady_clock::time_point start_;
   bool finished_ = false;
   int exchanges_ = 0;
+  TaskId last_linked_ = -1;  ///< what a DeviceLink moves last
   bool serial_ = false;
   mutable std::function<void()> observer_;
   bool observed_ = false;  ///< this run is

@@ -152,7 +152,8 @@ void PartPlanner::direct(Size stages) {
   const CellBox& columns = of_part(layout.columns);
   if (!layout.aligned && layout.turns()) array("planes on their way", planes.cells() * value_bytes_);
   const bool on_gpu = domain_.streams[p_].device->kind() == DeviceKind::cuda;
-  if (layout.passes && !on_gpu)
+  const bool is_last = planes.upper[static_cast<std::size_t>(layout.axis())] == flow_.grid.lines[layout.axis()].cells();
+  if (layout.passes && !on_gpu && !is_last)
     array("factors of the direct solver", columns.cells() * value_bytes_);
   else if (!layout.passes && !one_part)
     array("columns of the direct solver", columns.cells() * value_bytes_);

@@ -60,7 +60,7 @@ class Direct final : public PressureSolver<T> {
                     const std::vector<BoxArray>& to_arrays);
   Transfer turned_transfer(const Boxes& from, const std::vector<Boxes>& wanted,
                            const std::vector<BoxArray>& from_arrays, const std::vector<BoxArray>& to_arrays,
-                           PlanTurn turn = {});
+                           PlanTurn turn);
   std::unique_ptr<Pass> pass(const std::string& name, std::vector<PassPart> parts, std::vector<BoxTransfer<T>*> behind,
                              int row_cost, PieceOrder order = PieceOrder::computed);
   template <class RangeOf>
@@ -81,6 +81,10 @@ class Direct final : public PressureSolver<T> {
   /// In the solver's own order.
   CellBox own_planes(std::size_t p) const { return layout_.turned(plane_boxes_[part(p)]); }
   Lid planes(std::size_t p) const { return own_planes(p).size(2); }
+  Size columns_of(std::size_t p) const {
+    const CellBox& columns = column_arrays_[p].stored;
+    return Size{columns.size(0)} * columns.size(1);
+  }
   T* first_plane(std::size_t p) {
     const CellBox own = own_planes(p);
     return own.empty() ? nullptr
@@ -97,7 +101,7 @@ class Direct final : public PressureSolver<T> {
   bool one_part_ = false;
   LineTransform<T> x_to_modes_, x_from_modes_, y_to_modes_, y_from_modes_;
   Tridiagonal<T> z_;
-  std::vector<std::vector<T>> lambda_;  ///< one a column, a part
+  std::vector<std::vector<T>> lambda_;  ///< one a column, a part that is on no GPU
   std::vector<Buffer<T>> plane_values_, column_values_;
   std::vector<Buffer<T>> gathered_;  ///< planes on their way, where `turned` is not the order in which they come
   std::vector<std::unique_ptr<DirectGpu<T>>> gpus_;  ///< null where a part is on no GPU
@@ -150,10 +154,9 @@ void Direct<T>::make_layouts() {
   has_null_ = z.singular && static_cast<T>(x.eigenvalues.front() + y.eigenvalues.front()) == 0;
   problem_.comm.together([&] {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
-      const auto part = static_cast<std::size_t>(domain.parts.mine[p]);
       Device& device = *domain.streams[p].device;
-      const CellBox columns = layout_.turned(column_boxes_[part]);
-      CellBox stored = layout_.turned(plane_boxes_[part]);
+      const CellBox columns = layout_.turned(column_boxes_[part(p)]);
+      CellBox stored = own_planes(p);
       if (layout_.passes && !stored.empty()) {  // rows of columns of the parts below and above
         --stored.lower[2];
         ++stored.upper[2];
@@ -162,10 +165,11 @@ void Direct<T>::make_layouts() {
       column_arrays_.push_back({columns});
       plane_values_.emplace_back(device, stored.cells(), "pressure, planes");
       column_values_.emplace_back(device, one_part_ || layout_.passes ? 0 : columns.cells(), "pressure, columns");
-      gathered_.emplace_back(device, !aligned_ && layout_.turns() ? plane_boxes_[part].cells() : 0,
+      gathered_.emplace_back(device, !aligned_ && layout_.turns() ? plane_boxes_[part(p)].cells() : 0,
                              "pressure, planes on their way");
-      ratios_.emplace_back(device, layout_.passes && device.kind() != DeviceKind::cuda ? columns.cells() : 0,
-                           "pressure, factors of columns");
+      const bool keeps_ratios =
+          layout_.passes && device.kind() != DeviceKind::cuda && !layout_.waves(part(p)).is_last();
+      ratios_.emplace_back(device, keeps_ratios ? columns.cells() : 0, "pressure, factors of columns");
       std::vector<T>& lambda = lambda_.emplace_back();
       for (Lid j = columns.lower[1]; j < columns.upper[1] && !columns.empty(); ++j)
         for (Lid i = columns.lower[0]; i < columns.upper[0]; ++i)
@@ -176,6 +180,9 @@ void Direct<T>::make_layouts() {
                           ? std::make_unique<DirectGpu<T>>(*domain.streams[p].compute, x, y, z, lambda, planes(p),
                                                            Range{columns.lower[2], columns.upper[2]}, lost_.back())
                           : nullptr);
+      if (gpus_.back() == nullptr) continue;  // it has its own
+      lambda_.back() = {};
+      lost_.back() = {};
     }
     if (layout_.passes && has_null_) make_null_columns();
   });
@@ -243,7 +250,7 @@ Range Direct<T>::numbers_of(std::size_t p, const CellBox& columns) const {
 /// Where a part's columns have their rows: those in planes of its own stay there.
 template <class T>
 ColumnRows<T> Direct<T>::column_rows(std::size_t p) {
-  const auto columns = static_cast<Size>(lambda_[p].size());
+  const Size columns = columns_of(p);
   if (one_part_ || layout_.passes) return {first_plane(p), columns};
   ColumnRows<T> rows{column_values_[p].data(), columns};
   const CellBox own = intersection(plane_arrays_[p].stored, column_arrays_[p].stored);
@@ -367,29 +374,34 @@ void Direct<T>::make_waves(std::vector<BoxTransfer<T>*>& behind_planes) {
   const std::size_t parts = plane_boxes_.size();
   const Boxes boxes = layout_.turned(plane_boxes_);
   const int waves = layout_.waves(0).waves();
-  std::vector<BoxArray> null_arrays(domain.mine());
-  std::vector<Boxes> nulls(parts);
+  const CellBox null_box{{0, 0, 0}, {1, 1, z_.view().size}};
   if (has_null_) {
-    for (std::size_t part = 0; part < parts; ++part)
-      if (!boxes[part].empty()) nulls[part].push_back({{0, 0, 0}, {1, 1, z_.view().size}});
+    std::vector<BoxArray> null_arrays(domain.mine());
+    std::vector<Boxes> wanted(parts);
+    for (std::size_t n = 0; n < parts; ++n)
+      if (!boxes[n].empty()) wanted[n].push_back(null_box);
     for (std::size_t p = 0; p < domain.mine(); ++p)
-      if (planes(p) > 0) null_arrays[p] = {nulls[part(p)].front()};
-    to_null_ = turned_transfer(boxes, nulls, plane_arrays_, null_arrays, {.number = waves, .of = waves + 1});
+      if (planes(p) > 0) null_arrays[p] = {null_box};
+    to_null_ = turned_transfer(boxes, wanted, plane_arrays_, null_arrays, {.number = waves, .of = waves + 1});
   }
   behind_planes.push_back(nullptr);
   std::vector<BoxTransfer<T>*> behind{to_null_.get()};
   for (int w = 0; w < waves; ++w) {
     behind.push_back(nullptr);
     if (w + 1 == waves) break;
-    std::vector<Boxes> wanted;
-    for (std::size_t part = 0; part < parts; ++part) wanted.push_back(layout_.turned(layout_.wanted_behind(w, part)));
+    std::vector<Boxes> wanted(parts);
+    for (std::size_t n = 0; n < parts; ++n)
+      for (const CellBox& box : layout_.turned(layout_.wanted_behind(w, n))) {
+        const Boxes others = has_null_ ? boxes_without({box}, {null_box}).front() : Boxes{box};
+        wanted[n].insert(wanted[n].end(), others.begin(), others.end());
+      }
     behind_waves_.push_back(
         turned_transfer(boxes, wanted, plane_arrays_, plane_arrays_, {.number = w, .of = waves + 1}));
     behind.back() = behind_waves_.back().get();
   }
   const auto units_of_wave = [&](std::size_t p, int wave) {
     const ColumnWaves own = layout_.waves(part(p));
-    const Lid units = 2 * own.room();
+    const Lid units = own.units();
     const bool works = own.exists(own.piece_up(wave)) || own.exists(own.piece_down(wave));
     return works ? Range{wave * units, (wave + 1) * units} : Range{};
   };
@@ -398,7 +410,7 @@ void Direct<T>::make_waves(std::vector<BoxTransfer<T>*>& behind_planes) {
     work[p].separators.emplace_back();
     for (int w = 0; w < waves; ++w) work[p].pieces.push_back({units_of_wave(p, w), {}});
     if (!has_null_ || planes(p) == 0) continue;
-    const Lid behind_all = 2 * layout_.waves(part(p)).room() * waves;
+    const Lid behind_all = layout_.waves(part(p)).units() * waves;
     work[p].interior = PassRows{{behind_all, behind_all + 1}, {}};
   }
   columns_ = pass("columns", std::move(work), behind, cost_of_column(z_.view().size / static_cast<Lid>(parts)),
@@ -455,7 +467,7 @@ void Direct<T>::solve_modes() {
         lambda_[p].data(),
         column_rows(p),
         ratios_[p].data(),
-        static_cast<Size>(lambda_[p].size()),
+        columns_of(p),
         waves,
         has_null_ ? nulls_[p].get() : nullptr});
   });

@@ -221,6 +221,8 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
   if (!is_whole()) {
     require(!cyclic_ && (rows_.begin == 0 || lost.size() == lambda.size()), "a part of a cycle, or nothing is lost");
     lost_ = make_buffer(stream, lost, "the direct solver's columns");
+  }
+  if (rows_.end < nz_) {
     even_ = Buffer<T>(stream.device(), columns, "the direct solver's columns");
     odd_ = Buffer<T>(stream.device(), columns, "the direct solver's columns");
     settled_ = Buffer<std::int32_t>(stream.device(), columns, "the direct solver's columns");
@@ -473,7 +475,8 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
   const bool cyclic = z.periodic() && z.size() > 1;
   constexpr Size group = group_columns<float>;
   const Size whole_groups = (columns + group - 1) / group,
-             known_groups = is_uniform(z) ? std::min(whole_groups, most_known_groups(whole_groups)) : whole_groups;
+             known_groups =
+                 is_uniform(z) && rows > 3 ? std::min(whole_groups, most_known_groups(whole_groups)) : whole_groups;
   const Size known = cyclic ? 0 : rows * group * known_groups, kept = rows < z.size() ? 4 * columns : 0;
   return known + kept + matrices(x) + matrices(y) + columns +
          std::max(Size{x.size()} * y.size() * planes, columns * rows) + (cyclic ? columns * rows : 0);

@@ -450,7 +450,7 @@ __global__ void eliminate_kernel(TridiagonalView<T> line, PartColumns<T> part, c
     }
   }
   if (sweep == Sweep::up) return;
-  // Back: value and slack are those of the line's last row now, which is as it must be.
+  // Back: value and slack are those of the last eliminated row now, or value is p of the row above.
   if (sweep == Sweep::down) value = *values.row(rows);
   const T value_below_last = value, slack_below_last = slack;
   for (Lid from = sweep == Sweep::down ? rows - 1 : rows - 2; from >= 0; from -= rows_at_once) {

@@ -1,6 +1,7 @@
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
 #include "tutti/partition/split_box.hpp"
@@ -90,13 +91,11 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   for (CellBox& box : layout.columns)
     if (!box.empty()) box.upper[axis] = cells[axis];
   layout.aligned = std::equal(boxes.begin(), boxes.end(), layout.planes.begin(), layout.planes.end());
-  const Line line = pressure_line(flow, flow.grid.lines[axis], layout.axis());
-  const bool cycle = line.periodic() && line.size() > 1;
+  const bool cycle = flow.grid.lines[axis].periodic && cells[axis] > 1;
   const auto parts = static_cast<int>(std::count_if(boxes.begin(), boxes.end(), [](auto& b) { return !b.empty(); }));
   // Of many parts most would wait for the first and the last pieces.
   constexpr int most_parts = 16;
   layout.passes = layout.aligned && !cycle && parts > 1 && parts <= most_parts;
-  if (layout.passes) layout.columns = layout.planes;
   // A piece should take longer than what it costs to send one.
   const Size cells_of_a_piece = layout.passes ? Size{32} << 10 : Size{4} << 20;
   const int most_pieces = layout.passes ? 2 * (parts - 1) : 3;  // then the first part never waits
@@ -104,6 +103,12 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   layout.pieces = boxes.size() == 1 ? 1
                   : flow.pieces > 0 ? flow.pieces
                                     : static_cast<int>(std::clamp<Size>(share / cells_of_a_piece, 1, most_pieces));
+  // Units of work are numbered; of planes that are too large for that elimination does not pass.
+  while (layout.passes && layout.waves(0).all_units() >= std::numeric_limits<Lid>::max()) {
+    layout.passes = layout.pieces < layout.waves(0).cuts;
+    layout.pieces = std::min(2 * layout.pieces, layout.waves(0).cuts);
+  }
+  if (layout.passes) layout.columns = layout.planes;
   return layout;
 }
 
@@ -125,15 +130,12 @@ ColumnWaves DirectLayout::waves(std::size_t part) const {
 
 std::vector<CellBox> DirectLayout::wanted_behind(int wave, std::size_t part) const {
   std::vector<CellBox> wanted;
-  ColumnWaves beside = waves(part);
-  if (beside.place < 0) return wanted;
+  const ColumnWaves own = waves(part);
+  if (own.place < 0) return wanted;
   const auto d = static_cast<std::size_t>(axis()), cut = static_cast<std::size_t>(column_cut);
-  const int place = beside.place;
-  const auto want = [&](int neighbour, auto piece_in, Lid plane) {
-    if (neighbour < 0 || neighbour >= beside.parts) return;
-    beside.place = neighbour;
-    const int piece = (beside.*piece_in)(wave);
-    const Range cuts = beside.cuts_of(piece);
+  const auto want = [&](const ColumnWaves& neighbour, int piece, Lid plane) {
+    if (neighbour.place < 0 || neighbour.place >= neighbour.parts) return;
+    const Range cuts = neighbour.cuts_of(piece);
     if (cuts.empty()) return;
     CellBox box = planes[part];
     box.lower[d] = plane;
@@ -142,8 +144,9 @@ std::vector<CellBox> DirectLayout::wanted_behind(int wave, std::size_t part) con
     box.lower[cut] += cuts.begin;
     wanted.push_back(box);
   };
-  want(place - 1, &ColumnWaves::piece_up, planes[part].lower[d] - 1);
-  want(place + 1, &ColumnWaves::piece_down, planes[part].upper[d]);
+  const ColumnWaves below = own.at(own.place - 1), above = own.at(own.place + 1);
+  want(below, below.piece_up(wave), planes[part].lower[d] - 1);
+  want(above, above.piece_down(wave), planes[part].upper[d]);
   return wanted;
 }
 

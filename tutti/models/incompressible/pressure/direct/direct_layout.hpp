@@ -41,6 +41,14 @@ struct ColumnWaves {
   }
   /// Columns of the largest piece.
   Lid room() const { return (cuts / pieces + 1) * each; }
+  /// Units of work of a wave: columns up, and behind room for them columns down.
+  Lid units() const { return 2 * room(); }
+  Size all_units() const { return Size{2} * (cuts / pieces + 1) * each * waves(); }
+  ColumnWaves at(int other_place) const {
+    ColumnWaves other = *this;
+    other.place = other_place;
+    return other;
+  }
 };
 
 struct DirectLayout {

@@ -152,8 +152,8 @@ struct Eliminate {
   }
 };
 
-/// The same where elimination passes through planes. Units of work: of each wave ColumnWaves::room() of columns up and
-/// as many of columns down, and then one of the constant column.
+/// The same where elimination passes through planes. Units of work: ColumnWaves::units() of each wave, and then
+/// one of the constant column.
 template <class T>
 struct EliminateInWaves {
   DirectGpu<T>* gpu;
@@ -165,7 +165,6 @@ struct EliminateInWaves {
   ColumnWaves waves;
   NullColumn<T>* null;
 
-  Lid units() const { return 2 * waves.room(); }
   /// The columns of a piece that are in `work`; `first`: the unit of the piece's first column.
   Range columns_in(Range work, int piece, Lid first) const {
     const Range all = waves.columns_of(piece);
@@ -173,9 +172,9 @@ struct EliminateInWaves {
     return {column(work.begin), column(work.end)};
   }
   void operator()(Stream& stream, Range work) const {
-    if (work.begin >= units() * waves.waves()) return null->solve(stream, gpu, rows);
-    const int wave = work.begin / units();
-    const Lid first = wave * units();
+    if (work.begin >= waves.units() * waves.waves()) return null->solve(stream, gpu, rows);
+    const int wave = work.begin / waves.units();
+    const Lid first = wave * waves.units();
     if (gpu != nullptr) return on_gpu(stream, wave, first, work);
     stream.loop(work, [own = *this, wave, first](Lid begin, Lid end) {
       const FlushDenormals<T> flush;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tutti/base/denormals.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
 
 namespace tutti::incompressible {
@@ -62,6 +63,7 @@ void eliminate(const LinePart<T>& part, Lid rows, const T* lambda, const ColumnR
       slacks[k].slack[w] = eliminate_slack(below, h, lambda[w], inverse[w], slack_before.slack[w]);
   }
 }
+/// The same, keeping all in `block`.
 template <class T>
 void eliminate_block(const LinePart<T>& part, Lid rows, const T* lambda, const ColumnRows<T>& in, Lid first, int count,
                      BlockRow<T>* block, Slack<T>* slacks) {
@@ -163,15 +165,33 @@ void solve_columns(const TridiagonalView<T>& line, const T* lambda, const Column
       });
 }
 
+/// Where rows are equal `lost` settles, on one value or on two that take turns: then the other rows of the run add
+/// nothing.
 template <class T>
 std::vector<T> lost_behind(const TridiagonalView<T>& line, Lid rows, const std::vector<T>& lambda) {
-  std::vector<T> lost(lambda.size(), T(1));
-  constexpr std::size_t some = 512;  // that stay in the cache
-  for (std::size_t first = 0; first < lost.size(); first += some)
-    for (Lid k = 0; k < rows; ++k)
-      for (std::size_t c = first; c < std::min(first + some, lost.size()); ++c)
-        eliminate_row(line.conductance[k], line.conductance[k + 1], line.widths[k], lambda[c], T(0), T(0), lost[c]);
-  return lost;
+  const FlushDenormals<T> flush;
+  const auto as_before = [&](Lid k) {
+    return line.widths[k] == line.widths[k - 1] && line.conductance[k] == line.conductance[k - 1] &&
+           line.conductance[k + 1] == line.conductance[k];
+  };
+  std::vector<T> all(lambda.size(), T(1));
+  for (std::size_t first = 0; first < all.size(); first += block_columns<T>) {
+    const std::size_t count = std::min<std::size_t>(block_columns<T>, all.size() - first);
+    T* const lost = all.data() + first;
+    std::vector<T> before(count), two_before(count);
+    for (Lid k = 0; k < rows; ++k) {
+      two_before.swap(before);
+      std::copy_n(lost, count, before.data());
+      const T below = line.conductance[k], above = line.conductance[k + 1], h = line.widths[k];
+      for (std::size_t c = 0; c < count; ++c) eliminate_row(below, above, h, lambda[first + c], T(0), T(0), lost[c]);
+      if (k == 0 || !as_before(k) || !std::equal(two_before.begin(), two_before.end(), lost)) continue;
+      Lid end = k + 1;
+      while (end < rows && as_before(end)) ++end;
+      if ((end - k) % 2 == 0) std::swap_ranges(before.begin(), before.end(), lost);
+      k = end - 1;
+    }
+  }
+  return all;
 }
 
 template <class T>

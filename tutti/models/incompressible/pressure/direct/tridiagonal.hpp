@@ -63,9 +63,10 @@ struct LinePart {
   bool first = true, last = true;
   const T* lost = nullptr;  ///< of eliminate_row, behind the rows before, one a column; not of the first part
 };
-/// The rows of `line` with these numbers.
+/// The rows of `line` with these numbers; what solve_null_column reads is there only where they are all.
 template <class T>
 TridiagonalView<T> some_rows(TridiagonalView<T> line, Range rows) {
+  if (rows.size() < line.size) line.exact_widths = line.distances = nullptr;
   line.size = rows.size();
   line.widths += rows.begin;
   line.conductance += rows.begin;
