@@ -97,17 +97,20 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   constexpr int most_parts = 16;
   layout.passes = layout.aligned && !cycle && parts > 1 && parts <= most_parts;
   // A piece should take longer than what it costs to send one.
-  const Size cells_of_a_piece = layout.passes ? Size{32} << 10 : Size{4} << 20;
-  const int most_pieces = layout.passes ? 2 * (parts - 1) : 3;  // then the first part never waits
   const Size share = flow.grid.cell_count() / static_cast<Size>(std::max<std::size_t>(1, boxes.size()));
-  layout.pieces = boxes.size() == 1 ? 1
-                  : flow.pieces > 0 ? flow.pieces
-                                    : static_cast<int>(std::clamp<Size>(share / cells_of_a_piece, 1, most_pieces));
-  // Units of work are numbered; of planes that are too large for that elimination does not pass.
-  while (layout.passes && layout.waves(0).all_units() >= std::numeric_limits<Lid>::max()) {
-    layout.passes = layout.pieces < layout.waves(0).cuts;
-    layout.pieces = std::min(2 * layout.pieces, layout.waves(0).cuts);
+  const auto pieces = [&](Size cells_of_a_piece, int most) {
+    if (boxes.size() == 1) return 1;
+    return flow.pieces > 0 ? flow.pieces : static_cast<int>(std::clamp<Size>(share / cells_of_a_piece, 1, most));
+  };
+  if (layout.passes) {
+    layout.pieces = pieces(Size{32} << 10, 2 * (parts - 1));  // with more the first part would not wait less
+    // Units of work are numbered: more pieces need fewer, and of planes that are too large elimination does not pass.
+    const auto fits = [&] { return layout.waves(0).all_units() < std::numeric_limits<Lid>::max(); };
+    const int most = layout.waves(0).cuts;
+    while (!fits() && layout.pieces < most) layout.pieces = std::min(2 * layout.pieces, most);
+    layout.passes = fits();
   }
+  if (!layout.passes) layout.pieces = pieces(Size{4} << 20, 3);
   if (layout.passes) layout.columns = layout.planes;
   return layout;
 }
