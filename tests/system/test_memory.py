@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 SPHERE = """model = "transport"
 [nodes]
 generate = "fibonacci"
-count = 20000
+count = 40000
 [stencil]
 {cache}
 [velocity]
@@ -42,13 +42,13 @@ class Memory(SystemTest):
         cache = self.folder / "stencils.bin"
         for ranks in (1, 2):
             most = []
-            # Peaks of two runs differ by some MiB, at times by a third of the cache: a copy would be there in all of them.
+            # Peaks of two runs differ by up to 20 MiB: a copy, half of the cache for a rank of two, would be there in all.
             for _ in range(3):
                 without = self.peaks(text, ranks)
                 cache.unlink(missing_ok=True)
                 written = self.peaks(SPHERE.format(cache='cache = "stencils.bin"'), ranks)
                 size = cache.stat().st_size
-                self.assertGreater(size, 45e6)
+                self.assertGreater(size, 90e6)
                 shares = [(w - base) / size for w, base in zip(written, without)]
                 print(f"{ranks} ranks: {size >> 20} MiB written with so much of it more in memory: {[round(s, 2) for s in shares]}")
                 most.append(max(shares))
