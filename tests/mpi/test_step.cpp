@@ -1,5 +1,6 @@
 // Steps of a made-up stencil on random directed graphs: any devices, threads and overlap policy give the bits of one
 // plain loop.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
