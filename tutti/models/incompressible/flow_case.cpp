@@ -215,18 +215,20 @@ void add_numerics_keys(CaseSchema& schema) {
                              "multigrid: maximum number of cycles, auto 50.",
               .choices = {"auto"},
               .min = 1});
-  schema.add({.path = "pressure.pieces",
-              .type = KeyType::integer,
-              .default_value = "\"auto\"",
-              .description =
-                  "direct, several parts: pieces of columns that pass from part to part, of which each has another; "
-                  "or, where parts are no whole planes or the line is periodic, pieces of planes and columns "
-                  "that travel while the next is computed. auto: 2 (parts - 1) or 3, fewer where they would "
-                  "be small. Results do not depend on it.",
-              .choices = {"auto"},
-              .min = 1,
-              .max = 64,
-              .only_if = {"pressure.solver", {"auto", "direct"}}});
+  schema.add(
+      {.path = "pressure.pieces",
+       .type = KeyType::integer,
+       .default_value = "\"auto\"",
+       .description =
+           "direct, several parts: pieces of columns that pass from part to part, so that parts work on different "
+           "pieces at the same time; "
+           "or, where parts are not whole planes or the line is periodic, pieces of planes and columns "
+           "that travel while the next is computed. auto: 2 (parts - 1) or 3, fewer where they would "
+           "be small. Results do not depend on it.",
+       .choices = {"auto"},
+       .min = 1,
+       .max = 64,
+       .only_if = {"pressure.solver", {"auto", "direct"}}});
   schema.add({.path = "pressure.omega",
               .type = KeyType::number,
               .default_value = "\"auto\"",

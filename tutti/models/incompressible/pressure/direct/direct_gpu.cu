@@ -219,7 +219,8 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
   scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * rows_.size()),
                        "the direct solver's scratch");
   if (!is_whole()) {
-    require(!cyclic_ && (rows_.begin == 0 || lost.size() == lambda.size()), "a part of a cycle, or nothing is lost");
+    require(!cyclic_ && (rows_.begin == 0 || lost.size() == lambda.size()),
+            "a part of a cyclic line, or no lost of the rows before");
     lost_ = make_buffer(stream, lost, "the direct solver's columns");
   }
   if (rows_.end < nz_) {

@@ -56,7 +56,7 @@ template <class T>
 void solve_columns(const TridiagonalView<T>& line, const T* lambda, const ColumnRows<T>& rows, Range columns);
 
 /// Rows of a line that one part of several has: elimination goes up through the parts, and substitution down again. The
-/// line is no cycle. Its constant column (solve_null_column) is left alone, as it needs all rows.
+/// line is not cyclic. Its constant column (solve_null_column) is left alone, as it needs all rows.
 template <class T>
 struct LinePart {
   TridiagonalView<T> line;  ///< of these rows
