@@ -34,6 +34,8 @@ void add_completion(CLI::App& program, Action& action);
 
 /// The models of this program.
 const ModelKinds& models();
+/// Adds to `tutti mesh` what models have there.
+void add_mesh_commands_of_models(CLI::App& mesh, Action& action);
 /// The case file of `path`: read by rank 0, parsed by all. Collective.
 Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets);
 

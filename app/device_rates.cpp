@@ -128,7 +128,8 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   domain.reset();
 
   auto all = measure_triads(comm, devices, limits);
-  const auto rates = measure_parts(comm, devices, cells, sharing.rate);
+  const auto rates =
+      measure_parts(comm, devices, cells, sharing.rate, parse_routing(options.text("devices.transport")));
   const auto peaks = peak_bandwidths(comm, devices, options, static_cast<int>(all.size()));
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p].knows_peak = peaks[p] > 0;
@@ -145,7 +146,14 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   report["accelerators"] = {{"r_peak", of_accelerators(all, &DeviceFigures::r_peak)},
                             {"r_stream", of_accelerators(all, &DeviceFigures::r_stream)},
                             {"r_opt", of_accelerators(all, &DeviceFigures::r_opt)}};
-  if (const auto share = share_between(rates, cells)) {
+  const Weights weights = weigh_rates(rates, cells);
+  if (const auto& one = weights.one_gpu) {
+    info("weights = \"measured\": {}", describe(*one));
+    report["one_gpu"] = {{"device", all[one->part].name},
+                         {"seconds_a_pass", one->seconds},
+                         {"seconds_a_pass_together", one->seconds_together}};
+  }
+  if (const auto& share = weights.share) {
     info("weights = \"measured\": {}", describe(*share, cells));
     report["measured"] = {{"cpu_cells", share->host_rows},
                           {"in_cache", share->in_cache},

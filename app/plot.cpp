@@ -89,7 +89,7 @@ void add_plot(CLI::App& program, Action& action) {
           "--view", a->view,
           "viewing direction: azimuth,elevation in degrees (default: -70,18; of a layer of elements: from above)")
       ->type_name("A,E");
-  command->add_option("--at", a->at, "place of the cut, from 0 to 1 of the extent (default: 0.5)")->type_name("SHARE");
+  command->add_option("--at", a->at, "cut at this fraction of the extent, 0 to 1 (default: 0.5)")->type_name("SHARE");
   command->add_option("--range", a->range, "range of the colour scale (default: of the field)")->type_name("MIN,MAX");
   command
       ->add_option("--colours", a->colours,

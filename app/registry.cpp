@@ -4,6 +4,7 @@
 #include "tutti/models/diffusion/diffusion_kind.hpp"
 #include "tutti/models/graph/run/graph_kind.hpp"
 #include "tutti/models/incompressible/incompressible.hpp"
+#include "tutti/models/smoothing/run/smooth_command.hpp"
 #include "tutti/models/transport/transport_kind.hpp"
 
 namespace tutti::app {
@@ -15,6 +16,10 @@ const ModelKinds& models() {
       graph::graph_kind(),
   };
   return kinds;
+}
+
+void add_mesh_commands_of_models(CLI::App& mesh, Action& action) {
+  smoothing::add_smooth_command(mesh, action);
 }
 
 Case load_case(const Comm& comm, const std::string& path, const std::vector<std::string>& sets) {

@@ -16,7 +16,6 @@
 #include "tutti/mesh/generate.hpp"
 #include "tutti/mesh/info.hpp"
 #include "tutti/mesh/refine.hpp"
-#include "tutti/models/smoothing/run/smooth_command.hpp"
 #include "tutti/program/mesh_output.hpp"
 
 namespace tutti::app {
@@ -180,7 +179,7 @@ void add_mesh(CLI::App& program, Action& action) {
   add_convert(*mesh, action);
   add_refine(*mesh, action);
   add_mesh_quality(*mesh, action);
-  smoothing::add_smooth_command(*mesh, action);
+  add_mesh_commands_of_models(*mesh, action);
   auto file = std::make_shared<std::string>();
   CLI::App* show = mesh->add_subcommand("info", "report counts, sizes and quality of a mesh");
   show->add_option("mesh", *file, fmt::format("mesh file: {}", mesh_formats))->required()->type_name("MESH");

@@ -12,13 +12,14 @@ void add_nodes(CLI::App& command, NodesArguments& arguments) {
   nodes->delimiter(',')->check(CLI::Range(1, 1 << 20))->type_name("N,N,...");
   command
       .add_option("--real-nodes", arguments.real_nodes,
-                  "partition the mesh for up to N nodes and 2,000 cells per part; extrapolate beyond")
+                  "really partition the mesh for up to N nodes, down to 2,000 cells per part; extrapolate beyond")
       ->check(CLI::Range(2, 1 << 16))
       ->capture_default_str()
       ->needs(nodes)
       ->type_name("N");
   command
-      .add_option("--network-gb-per-second", arguments.network_gb_per_second, "bandwidth of a node, in each direction")
+      .add_option("--network-gb-per-second", arguments.network_gb_per_second,
+                  "network bandwidth per node and direction")
       ->check(CLI::Range(1e-3, 1e6))
       ->capture_default_str()
       ->needs(nodes)

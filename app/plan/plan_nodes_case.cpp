@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "app/commands.hpp"
@@ -125,13 +126,9 @@ class NodeWeights {
 
   std::vector<double> of(double cells) const {
     if (!fixed_.empty()) return fixed_;
-    double hosts = 0, accelerators = 0;
-    for (const PartRate& r : rates_) (r.threads != 0 ? hosts : accelerators) += r.rate;
-    const auto share = share_between(rates_, static_cast<Gid>(cells));
-    const double of_hosts = share ? share->host_rows / std::floor(cells) : hosts / (hosts + accelerators);
-    std::vector<double> weights;
-    for (const PartRate& r : rates_)
-      weights.push_back(r.threads != 0 ? of_hosts * r.rate / hosts : (1 - of_hosts) * r.rate / accelerators);
+    std::vector<double> weights = weigh_rates(rates_, static_cast<Gid>(cells)).of_parts;
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& w : weights) w /= sum;
     return weights;
   }
 

@@ -10,6 +10,8 @@
 
 #include "tests/support/rank_parts.hpp"
 #include "tests/support/shared_link.hpp"
+#include "tutti/device/device_list.hpp"
+#include "tutti/schedule/exchange_seconds.hpp"
 #include "tutti/schedule/step.hpp"
 
 namespace tutti {
@@ -328,6 +330,21 @@ TEST(Step, PoliciesOnlyAddDependencies) {
     includes(Overlap::none, Overlap::full);
     includes(Overlap::messages, Overlap::full);
   }
+}
+
+TEST(Step, AnExchangeIsTimedWhereverTheAcceleratorsAre) {
+  DeviceOptions options;
+  options.threads = 1;
+  // Two on ranks 0, 2, ..., none on the others; then one on the last rank only.
+  const DeviceSet some = open_devices(world().rank() % 2 == 0 ? "fake:2,cpu" : "cpu", world(), options);
+  for (const RoutingKind routing : {RoutingKind::automatic, RoutingKind::staged}) {
+    const double seconds = exchange_seconds(world(), some, routing);
+    EXPECT_GT(seconds, 0);
+    EXPECT_EQ(seconds, world().max(seconds)) << "all ranks choose by the same number";
+  }
+  EXPECT_EQ(some.devices.front()->budget().used(), 0);
+  const DeviceSet one = open_devices(world().rank() + 1 == world().size() ? "fake:1" : "cpu", world(), options);
+  EXPECT_EQ(exchange_seconds(world(), one, RoutingKind::automatic), 0);
 }
 
 }  // namespace

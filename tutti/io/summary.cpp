@@ -50,6 +50,9 @@ Json balance_json(const BalanceSummary& balance) {
                          {"seconds_a_step", share->seconds},
                          {"seconds_a_step_without", share->seconds_without},
                          {"gain", 1 - share->seconds / share->seconds_without}};
+  if (const auto& one = balance.one_gpu)
+    json["one_gpu"] = {
+        {"part", one->part}, {"seconds_a_pass", one->seconds}, {"seconds_a_pass_together", one->seconds_together}};
   return json;
 }
 

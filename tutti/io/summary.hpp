@@ -50,6 +50,12 @@ struct BalanceSummary {
     bool in_cache = false;                    ///< the CPUs' caches make it worth while
   };
   std::optional<Share> share;
+  /// Measured weights of several GPUs, one of which gets all that GPUs get: the pass they predict.
+  struct OneGpu {
+    int part = 0;
+    double seconds = 0, seconds_together = 0;  ///< of a pass: so, and by all GPUs
+  };
+  std::optional<OneGpu> one_gpu;
   std::vector<int> full_parts;  ///< that have no room for what their weight would give them
 };
 

@@ -7,16 +7,19 @@
 namespace tutti {
 
 void DeviceArguments::add_to(CLI::App& command) {
-  command.add_option("--devices", list, "all | cpu | cpu:0-7 | cuda:0,cuda:1,cpu | fake:2,cpu")->type_name("LIST");
-  command.add_option("--threads", threads, "CPU threads per rank (default: the free cores of its share)")
+  command
+      .add_option("--devices", list,
+                  "devices to use, e.g. all, cpu, cpu:0-7 (cores), cuda:0,cuda:1,cpu, fake:2,cpu (two emulated GPUs)")
+      ->type_name("LIST");
+  command.add_option("--threads", threads, "CPU threads per rank (default: one per free core of the rank's share)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   command
       .add_option("--limit-blocks", limit_blocks,
-                  "experiment: a GPU runs only N thread blocks at a time, as slow as a smaller one")
+                  "experiment: run only N thread blocks of a GPU at a time, to imitate a smaller GPU")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("N");
-  command.add_option("--fake-memory", fake_memory, "memory of each fake device, e.g. 256M")->type_name("BYTES");
+  command.add_option("--fake-memory", fake_memory, "memory of each emulated GPU, e.g. 256M")->type_name("BYTES");
 }
 
 DeviceSet DeviceArguments::open(const Comm& comm) const {

@@ -270,7 +270,7 @@ void add_run_command(CLI::App& program, Action& action, const ModelKinds& models
                            ->type_name("FILE.json");
   command
       ->add_option("--trace-steps", arguments->trace_steps,
-                   "which steps, counted from the start of this run (default: 10:14, or all of a shorter run)")
+                   "steps A:B, counted from the start of this run (default: 10:14, or all of a shorter run)")
       ->type_name("A:B")
       ->needs(trace);
   command->add_flag("--no-exchange", arguments->no_exchange,

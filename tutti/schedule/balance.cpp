@@ -9,6 +9,7 @@
 #include "tutti/base/log.hpp"
 #include "tutti/device/buffer.hpp"
 #include "tutti/device/triad.hpp"
+#include "tutti/schedule/exchange_seconds.hpp"
 #include "tutti/schedule/step.hpp"
 
 namespace tutti {
@@ -129,8 +130,16 @@ double sample_seconds(Step& step) {
   return best;
 }
 
-std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate) {
+std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate,
+                                    std::optional<RoutingKind> routing) {
   std::vector<PartRate> mine;
+  const auto devices_of = [&](DeviceKind kind) {
+    return comm.sum(std::int64_t{std::count_if(devices.devices.begin(), devices.devices.end(),
+                                               [kind](const auto& d) { return d->kind() == kind; })});
+  };
+  // The times of fake devices are made up.
+  const Gid gpus = routing ? devices_of(DeviceKind::cuda) : 0;
+  const bool several = gpus > 1 && devices_of(DeviceKind::fake) == 0;
   comm.barrier();  // memory is shared: all are timed at the same time
   const bool mixed =
       comm.max(std::any_of(devices.devices.begin(), devices.devices.end(), [](const auto& d) { return !d->is_host(); })
@@ -157,9 +166,16 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
                              std::clamp<Gid>(static_cast<Gid>(r.cached_rows), 1, std::max<Gid>(rows, 1)), rate);
         r.meet = seconds_to_meet(devices);
       }
+      if (!device->is_host() && several)
+        r.of_share = rate_of(*device, *devices.threads, std::clamp<Gid>(rows / gpus, 1, most), rate);
       mine.push_back(r);
     }
   });
+  if (several) {
+    const double exchange = exchange_seconds(comm, devices, *routing);
+    for (PartRate& r : mine)
+      if (r.threads == 0) r.exchange = exchange;
+  }
   auto all = comm.all_gather(std::span<const PartRate>(mine));
   // Teams of one host with as many threads are alike; what differs is what else ran when they were timed.
   for (const auto& parts_here : place_parts(comm, devices).parts_of_node) {
@@ -186,6 +202,35 @@ std::optional<Share> share_between(const std::vector<PartRate>& rates, Gid rows)
   }
   if (input.accelerators == 0 || input.hosts == 0) return {};
   return choose_share(input);
+}
+
+bool OneGpu::taken() const {
+  // A prediction is not exact, and a GPU that is left out is free for others.
+  constexpr double worth_it = 0.1;
+  return (1 - worth_it) * seconds < seconds_together;
+}
+
+std::optional<OneGpu> compare_one_gpu(const std::vector<PartRate>& rates, Gid rows) {
+  OneGpu one;
+  double together = 0, exchange = 0;
+  for (std::size_t p = 0; p < rates.size(); ++p) {
+    const PartRate& r = rates[p];
+    if (r.exchange == 0) continue;
+    together += r.of_share;
+    exchange = r.exchange;
+    if (one.part < 0 || r.rate > rates[one.part].rate) one.part = static_cast<int>(p);
+  }
+  if (one.part < 0) return {};
+  one.seconds = static_cast<double>(rows) / rates[one.part].rate;
+  one.seconds_together = static_cast<double>(rows) / together + exchange;
+  return one;
+}
+
+std::string describe(const OneGpu& one) {
+  return fmt::format(
+      "one GPU gets all cells: a pass over them should take {:.3g} ms on it, {:.3g} ms on all, which would exchange; "
+      "balance.weights = \"equal\" takes all",
+      1e3 * one.seconds, 1e3 * one.seconds_together);
 }
 
 std::string describe(const Share& share, Gid rows) {
@@ -244,18 +289,26 @@ std::vector<double> peak_weights(const Comm& comm, const DeviceSet& devices, con
   return with_triads(comm, devices, peaks);
 }
 
-std::vector<double> measured_weights(const std::vector<PartRate>& rates, const std::optional<Share>& share, Gid rows) {
+}  // namespace
+
+Weights weigh_rates(std::vector<PartRate> rates, Gid rows) {
+  Weights result;
+  result.rates = rates;
+  if (const auto one = compare_one_gpu(rates, rows); one && one->taken()) {
+    result.one_gpu = one;
+    for (std::size_t p = 0; p < rates.size(); ++p)
+      if (rates[p].threads == 0 && static_cast<int>(p) != one->part) rates[p].rate = 0;
+  }
+  result.share = share_between(rates, rows);
   double hosts = 0, accelerators = 0;
   for (const PartRate& r : rates) (r.threads != 0 ? hosts : accelerators) += r.rate;
-  std::vector<double> weights;
   for (const PartRate& r : rates)
-    weights.push_back(!share           ? r.rate
-                      : r.threads != 0 ? share->host_rows * r.rate / hosts
-                                       : (static_cast<double>(rows) - share->host_rows) * r.rate / accelerators);
-  return weights;
+    result.of_parts.push_back(!result.share ? r.rate
+                              : r.threads != 0
+                                  ? result.share->host_rows * r.rate / hosts
+                                  : (static_cast<double>(rows) - result.share->host_rows) * r.rate / accelerators);
+  return result;
 }
-
-}  // namespace
 
 Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows,
                      const MeasureRate& rate) {
@@ -273,10 +326,10 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   } else if (is("stream") || !rate) {
     weights = with_triads(comm, devices, std::vector<double>(n, 0.0));
   } else {
-    result.rates = measure_parts(comm, devices, rows, rate);
-    result.share = share_between(result.rates, rows);
+    result =
+        weigh_rates(measure_parts(comm, devices, rows, rate, parse_routing(options.text("devices.transport"))), rows);
+    if (result.one_gpu) info("{}", describe(*result.one_gpu));
     if (result.share) info("{}", describe(*result.share, rows));
-    weights = measured_weights(result.rates, result.share, rows);
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   comm.together([&] {
@@ -297,6 +350,7 @@ BalanceSummary summarise_weights(const Case& options, const Weights& weights) {
     if (options.is_word("balance.weights", word)) balance.weights = word;
   if (const auto& share = weights.share)
     balance.share = {share->host_rows, share->seconds, share->seconds_without, share->in_cache};
+  if (const auto& one = weights.one_gpu) balance.one_gpu = {one->part, one->seconds, one->seconds_together};
   return balance;
 }
 

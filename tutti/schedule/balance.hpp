@@ -8,6 +8,7 @@
 
 #include "tutti/base/mpi/comm.hpp"
 #include "tutti/device/device_list.hpp"
+#include "tutti/exchange/routing.hpp"
 #include "tutti/io/case/case.hpp"
 #include "tutti/io/summary.hpp"
 #include "tutti/partition/partition.hpp"
@@ -57,14 +58,26 @@ struct PartRate {
   double rate = 0;      ///< rows a second of the model's kernel, from memory
   double in_cache = 0;  ///< likewise with `cached_rows`, which fit in the team's part of the caches
   double cached_rows = 0;
-  double meet = 0;  ///< s that a step takes longer because the team takes part
-  int threads = 0;  ///< of a CPU team; 0: another device
+  double meet = 0;      ///< s that a step takes longer because the team takes part
+  int threads = 0;      ///< of a CPU team; 0: another device
+  double of_share = 0;  ///< of one of several GPUs: rows a second of as many rows as it would get
+  double exchange = 0;  ///< s that a pass of several GPUs takes longer because they exchange
 };
-/// Times the model's kernel on all devices at the same time; for a mesh of `rows` rows, the same on all ranks.
-/// Collective.
-std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate);
-/// What CPU teams and accelerators best do together; nothing where there are not both.
-std::optional<Share> share_between(const std::vector<PartRate>& rates, Gid rows);
+/// Times the model's kernel on all devices at the same time; for a mesh of `rows` rows, the same on all ranks. With
+/// `routing`, what an exchange between GPUs costs, too. Collective.
+std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate,
+                                    std::optional<RoutingKind> routing = {});
+
+/// One of several GPUs alone, or all of them together.
+struct OneGpu {
+  int part = -1;                             ///< the fastest
+  double seconds = 0, seconds_together = 0;  ///< of a pass, predicted
+  bool taken() const;                        ///< the others would save less than 10 %
+};
+/// Nothing where no exchange between GPUs was timed.
+std::optional<OneGpu> compare_one_gpu(const std::vector<PartRate>& rates, Gid rows);
+/// "one of 2 GPUs gets all cells: ...".
+std::string describe(const OneGpu& one);
 /// The share in words: "the CPU gets ...".
 std::string describe(const Share& share, Gid rows);
 
@@ -77,12 +90,16 @@ struct Weights {
   std::vector<double> of_parts;
   std::optional<Share> share;        ///< measured weights of CPU teams and accelerators: what they were chosen by
   std::vector<PartRate> rates = {};  ///< of all parts, where they were measured
+  std::optional<OneGpu> one_gpu;     ///< of several GPUs, whose others get nothing
 };
+/// Measured weights, not divided by their sum: of one GPU where the others would not help, and of CPU teams where these
+/// do.
+Weights weigh_rates(std::vector<PartRate> rates, Gid rows);
 /// From [balance]: "measured" (a short timed run of the model's kernel on each device: Langguth 2015, r_opt), "stream"
 /// (the measured triad of each device: r_stream), "peak" (its peak bandwidth: r_peak; where it is not known the triad,
-/// with a line that says so), "equal" or the user's list. Measured weights give a CPU nothing where it would slow the
-/// step down, with a line that says so. Without `rate` "measured" is "stream". `rows`: of the whole mesh, known on all
-/// ranks. Collective.
+/// with a line that says so), "equal" or the user's list. Measured weights give nothing to a CPU, or to all GPUs but
+/// one, that would slow the step down, with a line that says so. Without `rate` "measured" is "stream". `rows`: of the
+/// whole mesh, known on all ranks. Collective.
 Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows = 0,
                      const MeasureRate& rate = {});
 /// What a summary says of them.

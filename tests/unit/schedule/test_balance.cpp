@@ -124,6 +124,44 @@ TEST(Balance, AShareIsTakenWhereItShortensAStep) {
   EXPECT_FALSE(choose_share(in).in_cache) << "too little to be worth it";
 }
 
+/// Two GPUs and a CPU team: rows a second.
+std::vector<PartRate> rates_of_two_gpus(double of_share, double exchange) {
+  PartRate slow, fast, cpu;
+  slow.rate = 0.9e6;
+  fast.rate = 1e6;
+  slow.of_share = fast.of_share = of_share;
+  slow.exchange = fast.exchange = exchange;
+  cpu.rate = 1;
+  cpu.threads = 2;
+  return {slow, fast, cpu};
+}
+
+TEST(Balance, OneGpuTakesWhatTheOthersDoNotMakeFaster) {
+  // 1 ms alone; together 0.5 ms and the exchange.
+  auto one = compare_one_gpu(rates_of_two_gpus(1e6, 1e-3), 1000);
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(one->part, 1);
+  EXPECT_NEAR(one->seconds, 1e-3, 1e-12);
+  EXPECT_NEAR(one->seconds_together, 1.5e-3, 1e-12);
+  EXPECT_TRUE(one->taken());
+  EXPECT_NE(describe(*one).find("1 ms on it, 1.5 ms on all"), std::string::npos) << describe(*one);
+  EXPECT_FALSE(compare_one_gpu(rates_of_two_gpus(1e6, 0.3e-3), 1000)->taken());
+  EXPECT_TRUE(compare_one_gpu(rates_of_two_gpus(1e6, 0.45e-3), 1000)->taken()) << "5 % are not worth a GPU";
+  EXPECT_TRUE(compare_one_gpu(rates_of_two_gpus(0.4e6, 0.1e-3), 1000)->taken()) << "shares are computed slower";
+  EXPECT_FALSE(compare_one_gpu(rates_of_two_gpus(1e6, 1e-3), 1'000'000)->taken()) << "a larger mesh";
+  EXPECT_FALSE(compare_one_gpu(rates_of_two_gpus(1e6, 0), 1000).has_value()) << "no exchange was timed";
+
+  const Weights alone = weigh_rates(rates_of_two_gpus(1e6, 1e-3), 1000);
+  ASSERT_TRUE(alone.one_gpu.has_value());
+  EXPECT_EQ(alone.of_parts, (std::vector<double>{0, 1000, 0}));
+  ASSERT_TRUE(alone.share.has_value());
+  EXPECT_NEAR(alone.share->seconds_without, 1e-3, 1e-12) << "the CPU is compared with what is left";
+  EXPECT_EQ(alone.rates[0].rate, 0.9e6) << "what was measured is kept";
+  const Weights together = weigh_rates(rates_of_two_gpus(1e6, 1e-3), 1'000'000);
+  EXPECT_FALSE(together.one_gpu.has_value());
+  EXPECT_NEAR(together.of_parts[0] / together.of_parts[1], 0.9, 1e-12);
+}
+
 TEST(Balance, AWrongListIsAnErrorOfTheCase) {
   EXPECT_EQ(error_of("[1, 2]", "2 entries for 3 devices"), ErrorKind::input);
   EXPECT_EQ(error_of("[0, 0, 0]", "all 0"), ErrorKind::input);

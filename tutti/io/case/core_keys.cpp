@@ -166,9 +166,8 @@ void add_time_keys(CaseSchema& schema, DomainKeys domain) {
               .type = KeyType::number,
               .default_value = "0",
               .unit = "1/s",
-              .description = "Stop when every field of the state changes by less than this part of its largest value "
-                             "per unit of time; checked "
-                             "every 50 steps; 0: never.",
+              .description = "Stop when every field of the state changes, per unit of time, by less than this fraction "
+                             "of its largest value; checked every 50 steps; 0: never.",
               .min = 0});
 }
 
@@ -360,7 +359,7 @@ void add_partition_keys(CaseSchema& schema) {
        .type = KeyType::integer,
        .default_value = "\"auto\"",
        .unit = "cells",
-       .description = "Size of a block of the order metis_blocks; auto: 512 on CPUs, 64 on GPUs, as in the paper.",
+       .description = "Size of a block of the order metis_blocks; auto: 512 on CPUs, 64 on GPUs, as in Langguth 2015.",
        .choices = {"auto"},
        .min = 1,
        .max = 1 << 20});
@@ -374,7 +373,7 @@ void add_node_partition_keys(CaseSchema& schema) {
        .type = KeyType::choice,
        .default_value = "\"metis\"",
        .description =
-           "Partitioner (scotch only where it is built in); latitude: slices between two latitudes, as in the paper.",
+           "Partitioner (scotch only where it is built in); latitude: bands between two latitudes, as in Bollig 2012.",
        .choices = {"metis", "scotch", "hilbert", "latitude", "voronoi"}});
   schema.add({.path = "partition.order",
               .type = KeyType::choice,
@@ -400,17 +399,19 @@ void add_balance_keys(CaseSchema& schema) {
               .type = KeyType::numbers,
               .default_value = "\"measured\"",
               .description = "measured: in proportion to the speed in a short timed run of the model's kernel (a CPU "
-                             "that would slow the step down gets nothing); stream: in proportion to the measured "
-                             "memory bandwidth; peak: to the theoretical bandwidth; equal; or a list with one weight "
-                             "per device. What does not fit into a device's memory goes to the others.",
+                             "that would slow the step down gets nothing, nor do all GPUs but one where the mesh is so "
+                             "small that one is faster alone); stream: in proportion to the measured memory bandwidth; "
+                             "peak: to the theoretical bandwidth; equal; or a list with one weight per device. What "
+                             "does not fit into a device's memory goes to the others.",
               .choices = {"measured", "stream", "peak", "equal"},
               .min = 0});
   schema.add({.path = "balance.rebalance",
               .type = KeyType::boolean,
               .default_value = "true",
               .description =
-                  "Repartition during the run, at most three times, when over 50 steps a device waits for more "
-                  "than 5 % of a step and the remaining steps gain more than it costs; always: whatever it costs.",
+                  "Repartition during the run, at most three times, if over 50 steps a device waited for more than 5 % "
+                  "of a step, and if the remaining steps would save more time than the repartitioning costs; always: "
+                  "whatever it costs.",
               .choices = {"always"}});
 }
 
@@ -420,11 +421,13 @@ void add_device_keys(CaseSchema& schema) {
               .type = KeyType::text,
               .default_value = "\"all\"",
               .description =
-                  "all, cpu, cpu:0-7, \"cuda:0,cuda:1,cpu\", \"fake:2,cpu\"; the option --devices takes precedence."});
+                  "Devices to use: all, cpu, cpu:0-7 (on these cores), \"cuda:0,cuda:1,cpu\", \"fake:2,cpu\" (two fake "
+                  "devices: GPUs emulated on the CPU, for tests). The option --devices takes precedence."});
   schema.add({.path = "devices.threads",
               .type = KeyType::integer,
               .default_value = "\"auto\"",
-              .description = "CPU threads per rank; auto: one for each core of its share that no other program uses.",
+              .description = "CPU threads per rank; auto: one for each core in the rank's share of the host that no "
+                             "other program uses.",
               .choices = {"auto"},
               .min = 1,
               .max = 4096});
@@ -432,12 +435,12 @@ void add_device_keys(CaseSchema& schema) {
       {.path = "devices.overlap",
        .type = KeyType::choice,
        .default_value = "\"full\"",
-       .description = "What overlaps with the computation of the interior: nothing, messages, or messages and copies.",
+       .description = "What runs beside the computation of interior rows: nothing, messages, or messages and copies.",
        .choices = {"none", "messages", "full"}});
   schema.add({.path = "devices.gpu_memory",
               .type = KeyType::bytes,
               .default_value = "\"auto\"",
-              .description = "Memory that tutti may use of each GPU; auto: what is free.",
+              .description = "How much of each GPU's memory tutti may use; auto: all that is free.",
               .choices = {"auto"}});
   schema.add({.path = "devices.peak_gb_per_second",
               .type = KeyType::numbers,
@@ -454,8 +457,8 @@ void add_device_keys(CaseSchema& schema) {
   schema.add({.path = "devices.limit_blocks",
               .type = KeyType::integer,
               .default_value = "0",
-              .description = "Experiment: a GPU runs its kernels in launches of this many thread blocks, one after the "
-                             "other, as slow as a GPU with so few multiprocessors; 0: all at once.",
+              .description = "Experiment: split each kernel of a GPU into launches of this many thread blocks, one "
+                             "after the other, to imitate a smaller GPU; 0: all blocks at once.",
               .min = 0,
               .max = 1 << 20});
   schema.add(
@@ -463,10 +466,10 @@ void add_device_keys(CaseSchema& schema) {
        .type = KeyType::choice,
        .default_value = "\"auto\"",
        .description =
-           "How messages between GPUs travel. auto: from GPU to GPU within a rank, short and scattered ones stored "
-           "by a kernel, others copied; through the host between ranks; direct: within a rank all are stored by a "
-           "kernel; staged: through the host; device: between ranks by a CUDA-aware MPI; nccl: between ranks "
-           "by NCCL.",
+           "Route of messages between GPUs. auto: within a rank from GPU to GPU (a kernel of the sender stores short "
+           "and scattered messages; others are copied), between ranks through the host. direct: as auto, but within a "
+           "rank a kernel stores all messages. staged: always through the host. device, nccl: as auto, but between "
+           "ranks by a CUDA-aware MPI, or by NCCL.",
        .choices = {"auto", "direct", "staged", "device", "nccl"}});
   schema.add({.path = "devices.fake_memory",
               .type = KeyType::bytes,

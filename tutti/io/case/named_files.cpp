@@ -129,8 +129,8 @@ void add_named_file_keys(CaseSchema& schema) {
   schema.describe_table(
       "field[]",
       "A quantity from a file. Expressions of initial values may use it; so may diffusion's K, source and boundary "
-      "values and transport's velocity, if they do not change in time. Its `name` stands for the value at x, y, z. It "
-      "is interpolated without regard to volumes, so the mass may change.");
+      "values and transport's velocity, if they do not change in time. Its `name` stands for the value at x, y, z. The "
+      "interpolation is not conservative: the mass may change.");
   name("field[]", "Its name in expressions.");
   schema.add({.path = "field[].file",
               .type = KeyType::file,

@@ -73,7 +73,7 @@ StageArrays CompressibleFlow::arrays_of(std::size_t p) const {
 /// graph can be made.
 std::uint64_t CompressibleFlow::work_of() const {
   if (parts_.empty() || !captured_) return 0;
-  std::vector<std::uint64_t> what{static_cast<std::uint64_t>(work_.stage - scheme_.stages.data()) + 1,
+  std::vector<std::uint64_t> what{static_cast<std::uint64_t>(work_.stage - scheme_->stages.data()) + 1,
                                   std::bit_cast<std::uint64_t>(work_.dt)};
   for (const auto& u : parts_[0]->u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
@@ -90,16 +90,16 @@ void CompressibleFlow::run_stage(const Stage& stage, double dt, bool passive) {
 }
 
 void CompressibleFlow::step(double time, double dt) {
-  for (const Stage& stage : scheme_.stages) {
+  for (const Stage& stage : scheme_->stages) {
     update_forcing(time + stage.time * dt);
     run_stage(stage, dt);
     // The first stage's fluxes are those of the state at `time`.
-    if (&stage == scheme_.stages.data() && !flow_.forces.surface.empty() && steps_ % flow_.forces.every == 0)
+    if (&stage == scheme_->stages.data() && !flow_.forces.surface.empty() && steps_ % flow_.forces.every == 0)
       take_force(time);
   }
   ++steps_;
-  if (scheme_.result != 0)
-    for (auto& part : parts_) std::swap(part->u[0], part->u[scheme_.result]);
+  if (scheme_->result != 0)
+    for (auto& part : parts_) std::swap(part->u[0], part->u[scheme_->result]);
   time_ = time + dt;
 }
 

@@ -15,6 +15,7 @@ struct CompressibleBench : BenchArguments {
   std::vector<int> orders{1, 2, 3};
   double jitter = 0.1;
   std::string flux = "llf";
+  bool no_update = false;
 };
 
 /// What is measured at a time.
@@ -48,9 +49,10 @@ Case compressible_case(const CompressibleBench& a, const Row& row) {
 nlohmann::json bench_row(const Comm& comm, const CompressibleBench& a, DeviceSet& devices, const Row& row) {
   Phases phases;
   CompressibleFlow model({comm, devices, compressible_case(a, row), {}, phases});
+  if (a.no_update) model.keep_state();
   const TimedStep seconds = time_steps(comm, model, a.seconds, a.steps);
   const double elements = static_cast<double>(model.cells()), degrees = elements * variables * model.flow().bases();
-  const double stages = static_cast<double>(time_scheme(model.flow().method).stages.size());
+  const double stages = a.no_update ? 1 : static_cast<double>(time_scheme(model.flow().method).stages.size());
   const double nanoseconds = seconds.best * 1e9 / (degrees * stages);
   double set_up = 0;
   for (const auto& [name, spent] : phases.seconds())
@@ -69,6 +71,7 @@ nlohmann::json bench_row(const Comm& comm, const CompressibleBench& a, DeviceSet
           {"elements", model.cells()},
           {"degrees_of_freedom", degrees},
           {"stages", stages},
+          {"update", !a.no_update},
           {"seconds_best", seconds.best},
           {"seconds_median", seconds.median},
           {"nanoseconds_a_degree_and_stage", nanoseconds},
@@ -77,7 +80,8 @@ nlohmann::json bench_row(const Comm& comm, const CompressibleBench& a, DeviceSet
 
 void bench(const Comm& comm, const CompressibleBench& a) {
   run_bench(comm, a, [&](DeviceSet& devices, nlohmann::json& results) {
-    info("SSP-RK3 on a periodic box; degrees of freedom: elements x basis functions x 5; ns: of one and a stage");
+    info("{} on a periodic box; degrees of freedom: elements x basis functions x 5; ns: of one and a stage",
+         a.no_update ? "the right-hand side alone" : "SSP-RK3");
     info("{:<8} {:<14} {:<7} {:<9} {:<9} {:>2} {:>10} {:>14} {:>10} {:>13} {:>14} {:>10}", "element", "equations",
          "form", "kernels", "overlap", "p", "elements", "degrees", "ms/step", "ns per degree", "us per element",
          "tables, s");
@@ -108,6 +112,8 @@ void add_compressible_bench(CLI::App& bench_command, Action& action) {
                    "overlap of computation and messages; several: one after the other");
   command.add("--jitter", a->jitter, 0, 0.4, "random displacement of the points; 0: all elements are alike");
   command.add("--flux", a->flux, words("numerics.flux"), "numerical flux between elements");
+  command.add_flag("--no-update", a->no_update,
+                   "time the right-hand side alone (a stage without its update of the state)");
   command.add_timing(*a, {"equal", "stream", "measured"});
   command.add_report(*a);
   command.run(

@@ -226,23 +226,22 @@ void add_numerics_keys(CaseSchema& schema) {
        .type = KeyType::choice,
        .default_value = "\"auto\"",
        .description =
-           "stored: every element has tables of its own and, unless it is a straight tetrahedron, p + 2 "
-           "points per direction, as in the paper; auto: elements that are affine images of the "
-           "reference element share its tables, with rules of degree 2p; others have their own; recomputed: "
-           "others have the matrix of their basis instead, a tenth as large; faster on CPUs from order 2 on, and on "
-           "GPUs that have no room for tables.",
+           "Tables of the basis at quadrature points. stored: every element has tables of its own and, unless it is a "
+           "straight tetrahedron, p + 2 points per direction, as in Choi 2019. auto: elements that are affine images "
+           "of the reference element share its tables, with quadrature rules of degree 2p; others have their own. "
+           "recomputed: as auto, but the others keep only the matrix of their basis, a tenth as large; faster on CPUs "
+           "from order 2 on, and on GPUs that have no room for tables.",
        .choices = {"auto", "stored", "recomputed"}});
   schema.add({.path = "numerics.kernels",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "tuned: use the tensor cores of GPUs where there are kernels for them: inviscid and "
-                  "viscous flow on straight tetrahedra, or on straight hexahedra, of order 1, 2 or 3, "
-                  "without artificial viscosity; otherwise, and with portable, all devices run the same "
-                  "kernels and give the same bits. Tuned kernels take a GPU with 160 KiB of shared memory "
-                  "per block, as A100 and H100 have. auto: tuned where all devices are such GPUs and all "
-                  "elements are such tetrahedra, or such hexahedra. CPUs work on a vector of such elements at a "
-                  "time, with the same bits; with portable, on one.",
+                  "portable: all devices run the same kernels and give the same bits. tuned: GPUs use their tensor "
+                  "cores where there are kernels for them: inviscid and viscous flow on straight tetrahedra, or on "
+                  "straight hexahedra, of order 1, 2 or 3, without artificial viscosity; otherwise as portable. Tuned "
+                  "kernels need a GPU with 160 KiB of shared memory per block, such as A100 and H100. auto: tuned if "
+                  "all devices are such GPUs and all elements are such tetrahedra, or such hexahedra. Unless portable "
+                  "is set, CPUs compute several such elements at a time in a vector register, with the same bits.",
               .choices = {"auto", "portable", "tuned"}});
   schema.add({.path = "numerics.limiter",
               .type = KeyType::choice,
@@ -261,8 +260,9 @@ void add_numerics_keys(CaseSchema& schema) {
               .type = KeyType::number,
               .default_value = "-1.5",
               .description =
-                  "Shock sensor: elements where the polynomials of degree p hold more of the density squared than "
-                  "10^(this - 4 log10 p) get the whole viscosity, those within a decade of it a part.",
+                  "Shock sensor: the artificial viscosity rises from 0 to its full value as the share of the density "
+                  "squared in the polynomials of degree p rises from a decade below 10^(this - 4 log10 p) to a decade "
+                  "above.",
               .max = 0});
   schema.add({.path = "time.method",
               .type = KeyType::choice,
@@ -323,8 +323,8 @@ void add_compressible_keys(CaseSchema& schema) {
   add_numerics_keys(schema);
   add_force_keys(schema);
   add_residency_keys(schema,
-                     "the tables of elements that share them with no others, and of their faces (most of what such a "
-                     "mesh takes)");
+                     "the tables of elements with tables of their own (numerics.form), and of their faces (most of the "
+                     "memory of such a mesh)");
 }
 
 CompressibleCase read_compressible_case(const Case& options) {

@@ -43,7 +43,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
       devices_(setup.devices),
       options_(setup.options),
       flow_(checked_case(setup)),
-      scheme_(time_scheme(flow_.method)),
+      scheme_(&time_scheme(flow_.method)),
       domain_(make_element_domain(setup, element_sharing(options_, flow_, *devices_.threads))) {
   const int values = variables * flow_.bases();
   comm_.together([&] {
@@ -63,7 +63,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                              domain_.boundary_tags);
     for (std::size_t p = 0; p < domain_.mine(); ++p)
       parts_.push_back(std::make_unique<FlowPart>(stream(p), flow_, domain_.meshes[p], domain_.maps[p], value_maps_[p],
-                                                  conditions, scheme_.arrays, parallel_for(*devices_.threads),
+                                                  conditions, scheme_->arrays, parallel_for(*devices_.threads),
                                                   keeps_apart(flow_, domain_, p)));
   });
   use_alike_kernels();
@@ -174,7 +174,7 @@ double CompressibleFlow::stable_step() {
            "no time step is stable: density or pressure is not above 0 somewhere; use other initial values, or refine "
            "the mesh");
   });
-  return options_.number("time.safety") * scheme_.step_factor * step / (2 * flow_.order + 1);
+  return options_.number("time.safety") * scheme_->step_factor * step / (2 * flow_.order + 1);
 }
 
 Size CompressibleFlow::adapts_every() const {

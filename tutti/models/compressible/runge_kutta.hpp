@@ -34,5 +34,7 @@ struct TimeScheme {
 /// Shu and Osher (J. Comput. Phys. 77, 1988); Spiteri and Ruuth (SIAM J. Numer. Anal. 40, 2002); Carpenter and Kennedy
 /// (NASA TM 109112, 1994).
 const TimeScheme& time_scheme(TimeMethod method);
+/// No method: L(u) once, into an array of its own, to time it; the solution stays.
+const TimeScheme& right_hand_side_alone();
 
 }  // namespace tutti::compressible

@@ -128,7 +128,7 @@ void bench(const Comm& comm, const DiffusionBench& a) {
 
 void add_diffusion_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<DiffusionBench>();
-  BenchCommand command(bench_command, "diffusion", "formats and orders of the diffusion model");
+  BenchCommand command(bench_command, "diffusion", "diffusion with several matrix formats and cell orders");
   command.add("--cells", a->cells, 6, 2'000'000'000, "cells of the generated box");
   command.add_text("--mesh", a->mesh, "use this mesh file instead", "MESH");
   command.add("--refine", a->refine, 0, max_refinements, "how many times to split every tetrahedron into eight");

@@ -71,7 +71,8 @@ void add_diffusion_keys(CaseSchema& schema) {
       {.path = "physics.exact",
        .type = KeyType::expression,
        .description =
-           "Exact solution: `history.csv` then gives the errors, the summary those at the end and the gradient's."});
+           "Exact solution: `history.csv` then has the errors; the summary has those at the end, and the error of the "
+           "gradient."});
   schema.describe_table("physics.region[]", "A different K in a physical volume.");
   schema.add({.path = "physics.region[].name",
               .type = KeyType::text,
@@ -119,12 +120,13 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description = "Extra cell fields. gradient: the fitted gradient that the fluxes use; flux: -K grad u.",
               .choices = {"gradient", "flux"}});
   schema.describe_table("numerics",
-                        "How the rows are stored. Results in double do not depend on `format` and `layout`.");
+                        "The operator: how its rows are stored, its flux, and tests of its stability. Results in "
+                        "double do not depend on `format` and `layout`.");
   schema.add(
       {.path = "numerics.format",
        .type = KeyType::choice,
        .default_value = "\"sliced\"",
-       .description = "ellpack: 16 entries per row, as in the paper; sliced: SELL-C-sigma, C = 8 on CPUs, 32 on GPUs.",
+       .description = "ellpack: 16 entries per row (Langguth 2015); sliced: SELL-C-sigma, C = 8 on CPUs, 32 on GPUs.",
        .choices = {"ellpack", "sliced"}});
   schema.add({.path = "numerics.layout",
               .type = KeyType::choice,
@@ -159,18 +161,18 @@ void add_diffusion_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "auto: least-squares if it has no growing mode, else damped; "
-                  "least-squares: Langguth 2015, an error where it is unstable (called full in checkpoints of "
-                  "tutti 0.1); monotone: least-squares, bounded where it would make new extrema, with euler, "
-                  "backward-euler and steady; two-point: without gradients, wrong on general meshes, for comparison "
-                  "only.",
+                  "least-squares: as in Langguth 2015; an error where it is unstable. auto: least-squares if it has no "
+                  "growing mode, else a damped form of it. full: the name of least-squares in checkpoints of tutti "
+                  "0.1. monotone: least-squares, limited where it would create new extrema; with euler, backward-euler "
+                  "and steady. two-point: without gradients, wrong on general meshes, for comparison only.",
               .choices = {"auto", "least-squares", "full", "monotone", "two-point"}});
   schema.add(
       {.path = "numerics.check",
        .type = KeyType::boolean,
        .default_value = "true",
        .description =
-           "Run a stability test first: look for growing modes of the operator, and make some steps from noise."});
+           "Test the stability before the run: search for growing modes of the operator, and take some steps from "
+           "random values."});
   schema.add({.path = "numerics.search",
               .type = KeyType::choice,
               .default_value = "\"short\"",
@@ -185,9 +187,8 @@ void add_diffusion_keys(CaseSchema& schema) {
               .description =
                   "Explicit: euler; rkc2, stabilised Runge-Kutta of second order in time, up to 3.5 times fewer "
                   "evaluations of the right-hand side for long times. Implicit, with steps of any length `dt`: "
-                  "backward-euler, of first order; "
-                  "crank-nicolson and bdf2, of second. steady: the solution that does not change any more; no time "
-                  "passes, and a step is an iteration.",
+                  "backward-euler, of first order; crank-nicolson and bdf2, of second. steady: solve for the steady "
+                  "state directly; no time passes, and a step is an iteration.",
               .choices = {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2", "steady"}});
   const KeyCondition in_time = {"time.method", {"euler", "rkc2", "backward-euler", "crank-nicolson", "bdf2"}};
   for (const char* path : {"time.dt", "time.end", "time.steps", "time.steady"}) schema.narrow(path, in_time);
@@ -195,9 +196,9 @@ void add_diffusion_keys(CaseSchema& schema) {
   schema.add({.path = "time.tolerance",
               .type = KeyType::number,
               .description =
-                  "Largest local error of a step, relative to max|u|: a step of dt is made of as many sub-steps "
-                  "as its estimate asks for. Events shorter than dt may be missed. Without it, steps are as "
-                  "long as dt.",
+                  "Largest local error of a step, relative to max|u|: a step of dt is divided into as many sub-steps "
+                  "as the error estimate requires. Events shorter than dt may be missed. Without it, steps are as long "
+                  "as dt.",
               .min = 0,
               .max = 1,
               .above_min = true,

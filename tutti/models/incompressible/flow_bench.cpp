@@ -145,13 +145,13 @@ void bench(const Comm& comm, const FlowBench& a) {
 
 void add_flow_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<FlowBench>();
-  BenchCommand command(bench_command, "incompressible", "steps and sweeps of the flow in a box");
+  BenchCommand command(bench_command, "incompressible", "time steps of incompressible flow in a box");
   const auto words = [](const char* key) { return choices_of(incompressible_kind(), key); };
   command.add_list("--cells", a->cells, 1, 100'000, "cells along the edge of a cube, or X,Y,Z of a box", "N[,N,N]");
   command.add_list("--solver", a->solvers, words("pressure.solver"), "pressure solver; several: one after the other");
   command.add("--sweeps", a->sweeps, 1, 1'000'000, "Jacobi sweeps per step");
   command.add("--pieces", a->pieces, 0, 64,
-              "direct solver: pieces in which columns pass through parts, or travel; 0: auto");
+              "direct solver: number of pieces in which columns are sent, as pressure.pieces; 0: auto");
   command.add("--precision", a->precision, words("numerics.precision"), "precision of all fields");
   command.add_list("--overlap", a->overlaps, words("devices.overlap"),
                    "overlap of computation and messages; several: one after the other");

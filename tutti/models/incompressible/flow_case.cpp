@@ -126,7 +126,7 @@ void add_scalar_keys(CaseSchema& schema) {
               .description = "The scalar at t = 0.",
               .initial = true,
               .exact = "scalar[].exact"});
-  schema.add({.path = "scalar[].exact", .type = KeyType::expression, .description = "As [exact] of the flow."});
+  schema.add({.path = "scalar[].exact", .type = KeyType::expression, .description = "Exact solution, as in [exact]."});
   schema.add({.path = "scalar[].source",
               .type = KeyType::expression,
               .default_value = "0",
@@ -162,14 +162,15 @@ void add_numerics_keys(CaseSchema& schema) {
   schema.add({.path = "time.method",
               .type = KeyType::choice,
               .default_value = "\"ab2\"",
-              .description = "ab2: Adams-Bashforth, as in the paper; rk3: Runge-Kutta with three projections per step.",
+              .description = "ab2: Adams-Bashforth (Jacobsen 2010); rk3: Runge-Kutta with three projections per step.",
               .choices = {"ab2", "rk3"}});
   schema.add(
       {.path = "time.diffusion",
        .type = KeyType::choice,
        .default_value = "\"explicit\"",
        .description =
-           "Viscosity and conduction; implicit: by Crank-Nicolson, they no longer limit the time step (with ab2 only).",
+           "How viscosity and conduction are integrated; implicit: by Crank-Nicolson (only with ab2), so that they do "
+           "not limit the time step.",
        .choices = {"explicit", "implicit"}});
   schema.add({.path = "time.diffusion_tolerance",
               .type = KeyType::number,
@@ -205,8 +206,9 @@ void add_numerics_keys(CaseSchema& schema) {
               .type = KeyType::choice,
               .default_value = "\"auto\"",
               .description =
-                  "auto: direct; direct: by separation, exact to rounding; jacobi: `sweeps` sweeps, as in the "
-                  "paper; red_black: relaxation up to `tolerance`; multigrid: V-cycles up to `tolerance`.",
+                  "auto: direct; direct: by separation of variables, exact to rounding; jacobi: `sweeps` sweeps, as in "
+                  "Jacobsen 2010; red_black: over-relaxation until `tolerance` is met; multigrid: V-cycles until "
+                  "`tolerance` is met.",
               .choices = {"auto", "direct", "jacobi", "red_black", "multigrid"}});
   schema.add({.path = "pressure.sweeps",
               .type = KeyType::integer,
@@ -220,11 +222,10 @@ void add_numerics_keys(CaseSchema& schema) {
        .type = KeyType::integer,
        .default_value = "\"auto\"",
        .description =
-           "direct, several parts: pieces of columns that pass from part to part, so that parts work on different "
-           "pieces at the same time; "
-           "or, where parts are not whole planes or the line is periodic, pieces of planes and columns "
-           "that travel while the next is computed. auto: 2 (parts - 1) or 3, fewer where they would "
-           "be small. Results do not depend on it.",
+           "direct, with several parts: number of pieces in which columns along z pass from part to part, so that all "
+           "parts work at the same time (auto: 2 (parts - 1)). Where parts are not whole planes, or z is periodic: "
+           "number of pieces in which planes and columns are sent, each while the next is computed (auto: 3). auto "
+           "takes fewer if pieces would be small. Results do not depend on it.",
        .choices = {"auto"},
        .min = 1,
        .max = 64,

@@ -19,8 +19,8 @@ void add_stencil_keys(CaseSchema& schema) {
   schema.add({.path = "stencil.basis",
               .type = KeyType::choice,
               .default_value = "\"polyharmonic\"",
-              .description = "polyharmonic: splines r^exponent with polynomials, stable on any nodes; gaussian: with a "
-                             "constant, as in the paper, for nodes that suit its shape parameters.",
+              .description = "polyharmonic: splines r^exponent plus polynomials, stable on any nodes; gaussian: "
+                             "Gaussians plus a constant, as in Bollig 2012, for nodes that suit its shape parameters.",
               .choices = {"polyharmonic", "gaussian"}});
   schema.add({.path = "stencil.size",
               .type = KeyType::integer,
@@ -57,7 +57,8 @@ void add_stencil_keys(CaseSchema& schema) {
                 .type = KeyType::number,
                 .default_value = "\"auto\"",
                 .description =
-                    "Coefficient of the shape parameter; auto: the paper's, for stencils of 17, 31, 50 or 101 nodes.",
+                    "Coefficient of the shape parameter; auto: that of Bollig 2012, for stencils of 17, 31, 50 or 101 "
+                    "nodes.",
                 .choices = {"auto"},
                 .only_if = gaussian});
 }
@@ -106,11 +107,10 @@ void add_damping_keys(CaseSchema& schema) {
   schema.add({.path = "hyperviscosity.gamma_c",
               .type = KeyType::number,
               .unit = "1/s",
-              .description =
-                  "As in the paper's tables, but positive: the sign is chosen so that it damps. By name, for "
-                  "gaussian stencils of 17, 31, 50 or 101 nodes: vortex (Table 2); bell (Table 3, where "
-                  "time is in 1/u_0: a turn takes 2 pi); bell-seconds (Table 3 as printed: a turn takes "
-                  "12 days, in seconds).",
+              .description = "As in the tables of Bollig 2012, but positive: the sign is chosen so that it damps. By "
+                             "name, for gaussian stencils of 17, 31, 50 or 101 nodes: vortex (Table 2); bell (Table 3, "
+                             "where time is in 1/u_0: a turn takes 2 pi); bell-seconds (Table 3 as printed: a turn "
+                             "takes 12 days, in seconds).",
               .choices = {"vortex", "bell", "bell-seconds"},
               .min = 0,
               .required = true,
@@ -268,29 +268,30 @@ void add_transport_keys(CaseSchema& schema) {
   schema.add({.path = "time.tolerance",
               .type = KeyType::number,
               .default_value = "0.005",
-              .description = "With dt = \"auto\": error that the steps may make in the initial tracers while the "
-                             "fastest node goes once around the sphere, relative to the integral of their magnitudes. "
-                             "Steps are shortened to meet it, to half at most. 0: the longest stable step.",
+              .description = "With dt = \"auto\": largest error of the time steps in the initial tracers, relative to "
+                             "the integral of their magnitudes, while the fastest node goes once around the sphere. "
+                             "Steps are shortened to meet it, at most to half. 0: the longest stable step.",
               .min = 0});
   schema.describe_table("numerics", "Numerics of the model.");
   schema.add({.path = "numerics.check",
               .type = KeyType::boolean,
               .default_value = "true",
-              .description = "Check the stability first, by eigenvalues of a step: no mode may grow."});
+              .description = "Check the stability before the run, by eigenvalues of a step: no mode may grow."});
   schema.add({.path = "numerics.operators",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description = "separate: for a steady velocity, keep advection and hyperviscosity as two operators, as "
-                             "in the paper, which is only slower; auto: one operator.",
+              .description = "For a steady velocity. auto: advection and hyperviscosity in one operator; separate: two "
+                             "operators, as in Bollig 2012, which is only slower.",
               .choices = {"auto", "separate"}});
   schema.add({.path = "numerics.kernel",
               .type = KeyType::choice,
               .default_value = "\"auto\"",
-              .description = "GPU kernel for the sums of a stencil. threads: one thread, or with tracers several; "
-                             "warp: a warp, as in the paper, whose sums have another order (on CPUs, too) and other "
-                             "last bits; auto: the fastest of those with the same bits as threads.",
+              .description = "GPU kernel for the sum over a stencil. threads: one thread per node, or several with "
+                             "more than three tracers; warp: a warp per node, as in Bollig 2012, which sums in another "
+                             "order (on CPUs, too), so that the last bits differ; auto: the fastest kernel with the "
+                             "same bits as threads.",
               .choices = {"auto", "threads", "warp"}});
-  add_residency_keys(schema, "the weights of the stencils (most of what a node takes)");
+  add_residency_keys(schema, "the weights of the stencils (most of a node's memory)");
 }
 
 bool TransportCase::steady() const {

@@ -68,7 +68,7 @@ void bench(const Comm& comm, const MonodomainBench& a) {
 
 void add_monodomain_bench(CLI::App& bench_command, Action& action) {
   auto a = std::make_shared<MonodomainBench>();
-  BenchCommand command(bench_command, "monodomain", "diffusion without and with cells that react");
+  BenchCommand command(bench_command, "monodomain", "diffusion without and with excitable cells");
   command.add("--cells", a->cells, 6, 2'000'000'000, "cells of the generated box");
   command.add_list("--reactions", a->models, choices_of(diffusion_kind(), "ionic.model"), "values of ionic.model");
   command.add("--splitting", a->splitting, choices_of(diffusion_kind(), "ionic.splitting"), "ionic.splitting");

@@ -52,13 +52,13 @@ void add_turbulence_keys(CaseSchema& schema) {
   schema.add({.path = "fluid.bulk_velocity",
               .type = KeyType::number,
               .unit = "length/s",
-              .description = "Mean velocity over the box along `bulk_direction`, which must be periodic: a force, the "
-                             "same everywhere, keeps it (constant mass flow). For a constant pressure gradient give "
-                             "`force` instead."});
+              .description = "Mean velocity over the box along `bulk_direction`, which must be periodic. A uniform "
+                             "force maintains it (constant mass flow). For a constant pressure gradient give `force` "
+                             "instead."});
   schema.add({.path = "fluid.bulk_direction",
               .type = KeyType::choice,
               .default_value = "\"x\"",
-              .description = "Where the mean velocity points.",
+              .description = "Direction of the mean velocity.",
               .choices = {"x", "y", "z"}});
   schema.add({.path = "fluid.subgrid",
               .type = KeyType::choice,
@@ -76,31 +76,31 @@ void add_turbulence_keys(CaseSchema& schema) {
               .min = 0,
               .only_if = {"fluid.subgrid", {"smagorinsky", "wale"}}});
   schema.describe_table("profiles",
-                        "Means over time and over the planes across a direction: profiles.csv, and spectra.csv, "
-                        "written when the run has reached its end.");
+                        "Averages over time and over the planes normal to a direction (profiles.csv), and energy "
+                        "spectra (spectra.csv), written at the end of the run.");
   schema.add({.path = "profiles.direction",
               .type = KeyType::choice,
               .default_value = "\"none\"",
-              .description = "Across which direction the planes lie; the two others must be periodic.",
+              .description = "Direction normal to the planes; the two others must be periodic.",
               .choices = {"none", "x", "y", "z"}});
   schema.add({.path = "profiles.every",
               .type = KeyType::integer,
               .default_value = "10",
               .unit = "steps",
-              .description = "From one sample to the next.",
+              .description = "Steps between two samples.",
               .min = 1,
               .only_if = {"profiles.direction", {"x", "y", "z"}}});
   schema.add({.path = "profiles.start",
               .type = KeyType::number,
               .default_value = "0",
               .unit = "s",
-              .description = "No sample is taken before.",
+              .description = "Samples are taken from this time on.",
               .min = 0,
               .only_if = {"profiles.direction", {"x", "y", "z"}}});
   schema.add({.path = "profiles.end",
               .type = KeyType::number,
               .unit = "s",
-              .description = "No sample is taken after; without it the end of the run.",
+              .description = "Samples are taken until this time; default: the end of the run.",
               .min = 0,
               .only_if = {"profiles.direction", {"x", "y", "z"}}});
   schema.add({.path = "profiles.spectra",
