@@ -22,6 +22,7 @@ struct Setting {
   ViscosityLaw law = ViscosityLaw::none;
   KernelChoice kernels = KernelChoice::tuned;
   std::vector<Lid> broken = {};  ///< elements without density
+  int threads = 0;               ///< of a step that goes block by block; 0: all faces, then all elements
 };
 
 /// A part with interior elements, separators and ghosts, walls at two ends, and a state of random polynomials.
@@ -97,10 +98,27 @@ class StraightPart : public testing::Test {
       stage.source = part.u[3].data();
     }
     const double* from = part.u[1].data();
-    for (const Range& faces : {part.interior_fluxes(), part.separator_fluxes()})
-      compute_fluxes(*stream, faces, part.view(), part.boundary(), 2, from, part.at_faces());
-    for (const Range& rows : {map_.interior_rows(), map_.separator_rows()})
-      advance_elements(*stream, rows, part.view(), from, part.at_faces(), stage);
+    const auto fluxes = [&](Stream& on, Range faces) {
+      compute_fluxes(on, faces, part.stage_view(), part.boundary(), 2, from, part.at_faces());
+    };
+    const auto elements = [&](Stream& on, Range rows) {
+      advance_elements(on, rows, part.stage_view(), from, part.at_faces(), stage);
+    };
+    fluxes(*stream, part.separator_fluxes());
+    elements(*stream, map_.separator_rows());
+    if (setting.threads > 0) {
+      Threads team(setting.threads);
+      std::vector<PartStreams> streams;
+      streams.emplace_back(device);
+      Step step(team, streams, values);
+      part.reuse_fluxes(setting.threads);
+      part.add_interior(step, 0, map_.interior_rows(), fluxes, elements);
+      step.finish(Overlap::full);
+      step.run();
+    } else {
+      fluxes(*stream, part.interior_fluxes());
+      elements(*stream, map_.interior_rows());
+    }
     Result result;
     const auto owned = static_cast<std::size_t>(map_.owned) * static_cast<std::size_t>(values);
     Size values_at_faces = 0;

@@ -22,13 +22,14 @@ void CompressibleFlow::build_step(Overlap overlap) {
       FlowPart& part = *parts_[p];
       BoundaryView boundary = part.boundary();
       boundary.passive = work_.passive;
-      compute_fluxes(on, faces, part.view(), boundary, flow_.eta, part.u[work_.stage->from].data(), part.at_faces());
+      compute_fluxes(on, faces, part.stage_view(), boundary, flow_.eta, part.u[work_.stage->from].data(),
+                     part.at_faces());
     };
   };
   const auto elements = [this](std::size_t p) {
     return [this, p](Stream& on, Range rows) {
       FlowPart& part = *parts_[p];
-      advance_elements(on, rows, part.view(), part.u[work_.stage->from].data(), part.at_faces(), arrays_of(p),
+      advance_elements(on, rows, part.stage_view(), part.u[work_.stage->from].data(), part.at_faces(), arrays_of(p),
                        flow_.limited && !work_.passive ? part.u[work_.stage->target()].data() : nullptr);
     };
   };

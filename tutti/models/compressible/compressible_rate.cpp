@@ -70,6 +70,7 @@ double measure_rate(Device& device, Threads& threads, const CompressibleCase& fl
   const LocalElementMesh local = local_elements(map, mesh, match_faces(mesh, parallel));
   FlowPart part(stream, plain, local, map, with_components(map, values), {}, 2, parallel, coded);
   if (coded) part.hold(stream, plain, flow.held);
+  part.reuse_fluxes(threads.count());
   double state[variables];
   to_conserved(flow.gas, {1, 0.3, 0.2, 0.1, 1}, state);
   part.set_uniform(stream, state);
@@ -85,10 +86,10 @@ double measure_rate(Device& device, Threads& threads, const CompressibleCase& fl
   part.add_interior(
       step, 0, map.owned_rows(),
       [&](Stream& on, Range range) {
-        compute_fluxes(on, range, part.view(), {}, plain.eta, part.u[0].data(), part.at_faces());
+        compute_fluxes(on, range, part.stage_view(), {}, plain.eta, part.u[0].data(), part.at_faces());
       },
       [&](Stream& on, Range range) {
-        advance_elements(on, range, part.view(), part.u[0].data(), part.at_faces(), arrays,
+        advance_elements(on, range, part.stage_view(), part.u[0].data(), part.at_faces(), arrays,
                          plain.limited ? part.u[1].data() : nullptr);
       });
   step.finish(Overlap::full);

@@ -67,6 +67,7 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                                                   keeps_apart(flow_, domain_, p)));
   });
   use_alike_kernels();
+  for (auto& part : parts_) part->reuse_fluxes(devices_.threads->count());
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));

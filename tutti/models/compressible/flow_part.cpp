@@ -100,6 +100,17 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   view_.straight = &straight_;
 }
 
+void FlowPart::reuse_fluxes(int threads) {
+  // More than the threads work on, so that they seldom wait for each other; not many more than caches hold.
+  const int window = 2 * threads + 2;
+  if (static_cast<int>(blocks_.size()) <= window) return;
+  window_ = static_cast<std::size_t>(window);
+  flux_rows_ = reuse_flux_rows(straight_, faces_count_, blocks_, lift_sides_.span(), window);
+  reusing_ = straight_;
+  reusing_.flux_rows = flux_rows_.tiles.data();
+  reusing_.side_rows = flux_rows_.sides.data();
+}
+
 std::vector<TaskId> FlowPart::add_interior(Step& step, int p, Range rows, const Kernel& fluxes,
                                            const Kernel& elements) const {
   const auto compute_faces = [&](Range faces, bool whole) {
@@ -114,7 +125,9 @@ std::vector<TaskId> FlowPart::add_interior(Step& step, int p, Range rows, const 
   const TaskId boundary = compute_faces({tile_rows * straight_.ends[interior_inner + 1], interior_fluxes().end}, false);
   std::vector<TaskId> faces, interior;
   for (const StraightBlock& block : blocks_) {
+    const std::size_t b = faces.size();
     faces.push_back(compute_faces({tile_rows * block.tiles.begin, tile_rows * block.tiles.end}, true));
+    if (window_ > 0 && b >= window_) step.after(faces[b], interior[b - window_]);
     interior.push_back(step.compute("interior", p, Step::Role::interior, block.rows, elements, true));
     step.after(interior.back(), boundary);
     for (const int of : block.after) step.after(interior.back(), faces[static_cast<std::size_t>(of)]);
@@ -264,8 +277,11 @@ std::vector<std::uint8_t> FlowPart::broken(Stream& stream) const {
 Size FlowPart::bytes() const {
   Size held = 0;
   for (const Residency* array : this->held()) held += array->layout().bytes(array->placement().rows);
+  // What is used again stays in caches.
+  const double used = 1 - static_cast<double>(flux_rows_.unused) / std::max<Lid>(1, faces_count_);
+  const auto at_faces = static_cast<Size>(used * static_cast<double>(flux_.bytes() + jump_.bytes()));
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
-         metric_.bytes() + tables_.bytes() + held + normals_.bytes() + 2 * (flux_.bytes() + jump_.bytes());
+         metric_.bytes() + tables_.bytes() + held + normals_.bytes() + 2 * at_faces;
 }
 
 }  // namespace tutti::compressible

@@ -11,7 +11,7 @@
 #include "tutti/domain/held_arrays.hpp"
 #include "tutti/exchange/field.hpp"
 #include "tutti/models/compressible/compressible_case.hpp"
-#include "tutti/models/compressible/elements/straight_tables.hpp"
+#include "tutti/models/compressible/elements/flux_rows.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
 #include "tutti/schedule/step.hpp"
 
@@ -37,6 +37,12 @@ class FlowPart {
   void set_uniform(Stream& stream, const double (&state)[variables]);
 
   const PartView& view() const { return view_; }
+  /// For the tasks of a stage.
+  PartView stage_view() const {
+    PartView view = view_;
+    if (view.straight != nullptr && window_ > 0) view.straight = &reusing_;
+    return view;
+  }
   void use_portable_kernels() { view_.straight = nullptr; }
   const BoundaryView& boundary() const { return boundary_; }
   FaceArrays at_faces() { return {flux_.data(), jump_.data()}; }
@@ -47,10 +53,14 @@ class FlowPart {
   Range separator_fluxes() const { return {interior_fluxes().end, all_fluxes().end}; }
   Range all_fluxes() const { return {0, fluxes_until(separator_boundary + 1, faces_count_)}; }
 
+  /// On a CPU with blocks (add_interior): fluxes are kept in rows that blocks to come use again (reuse_flux_rows), for
+  /// a team of so many threads. Before add_interior().
+  void reuse_fluxes(int threads);
   using Kernel = std::function<void(Stream&, Range)>;
   /// Adds tasks for the faces and then the elements inside, which are `rows`, of part `p` of the step; returns those of
   /// elements. On a CPU straight elements go block by block: what is computed at faces is in the caches when their
-  /// elements follow. An element changes after all of its faces, so that stages may write where they read.
+  /// elements follow. An element changes after all of its faces, so that stages may write where they read. The kernels
+  /// take stage_view().
   std::vector<TaskId> add_interior(Step& step, int p, Range rows, const Kernel& fluxes, const Kernel& elements) const;
   BoundaryPlaces boundary_places() const { return {places_.data(), areas_.data()}; }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }
@@ -102,6 +112,9 @@ class FlowPart {
   LaneProducts products_;
   StraightView straight_;
   std::vector<StraightBlock> blocks_;  ///< empty: all faces, then all elements
+  FluxRows flux_rows_;
+  StraightView reusing_;    ///< straight_ with these
+  std::size_t window_ = 0;  ///< of reuse_flux_rows(); 0: each face has a row of its own
   Lid interior_faces_ = 0, faces_count_ = 0;
   bool boundary_depends_on_time_ = false, source_depends_on_time_ = false;
 };

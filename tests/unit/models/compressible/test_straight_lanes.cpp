@@ -40,6 +40,32 @@ TEST_F(StraightLanes, MarkTheElementsThatHaveNoState) {
   }
 }
 
+/// Blocks that use rows of fluxes again, in whatever order threads take them.
+TEST_F(StraightLanes, GoBlockByBlock) {
+  if (lane_count == 1) GTEST_SKIP() << "no vectors";
+  const auto host = make_host_device(threads_, Size{1} << 30);
+  for (const BoxElements elements : {BoxElements::tetrahedra, BoxElements::hexahedra}) {
+    if (elements == BoxElements::tetrahedra)
+      make(elements, {9, 8, 8});
+    else
+      make(elements, {16, 15, 12});
+    for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant})
+      for (const int terms : {1, 2}) {
+        Setting setting{3, FluxKind::llf, terms, law};
+        const Result should = run(*host, setting);
+        for (const int threads : {1, 2, 3}) {
+          SCOPED_TRACE(fmt::format("elements {}, law {}, {} terms, {} threads", static_cast<int>(elements),
+                                   static_cast<int>(law), terms, threads));
+          setting.threads = threads;
+          const Result is = run(*host, setting);
+          EXPECT_GT(differing(is.flux, should.flux), Size{0}) << "too few blocks: no row was used again";
+          EXPECT_EQ(differing(is.out, should.out), 0);
+          EXPECT_EQ(differing(is.second, should.second), 0);
+        }
+      }
+  }
+}
+
 /// Fluxes come in any pieces of whole tiles, as threads take them.
 TEST_F(StraightLanes, TakeAnyTiles) {
   if (lane_count == 1) GTEST_SKIP() << "no vectors";

@@ -69,6 +69,7 @@ void pad_points(int actual, Tile<variables * n>& values) {
 struct FaceGroup {
   const SideProducts* tables[2];
   const StraightFace* faces;
+  const Lid* rows;       ///< of fluxes and jumps; null: faces' numbers
   const double* scales;  ///< of viscous flow: of the left sides; of the right ones tile_rows further
 
   Lanes scale(int side) const { return load_lanes(scales + tile_rows * side); }
@@ -76,7 +77,7 @@ struct FaceGroup {
     return Rows([&](int i) { return values + each * (side == 0 ? faces[i].left : faces[i].right); });
   }
   RowsToWrite fluxes(double* flux, Size each) const {
-    return RowsToWrite([&](int i) { return flux + each * faces[i].face; });
+    return RowsToWrite([&](int i) { return flux + each * (rows == nullptr ? faces[i].face : rows[i]); });
   }
   VecOf<Lanes> normals(const PartView& view) const {
     Tile<3> normal;
@@ -113,7 +114,11 @@ void for_each_group(Range tiles, const PartView& view, const double* u, int valu
       if (faces + 2 * width < end) fetch_states(faces + 2 * width, u, values);
       const double* scales =
           view.straight->viscous ? view.straight->face_scales + Size{2 * tile_rows} * tile + i : nullptr;
-      f(FaceGroup{{products.sides + sides.left, products.sides + sides.right}, faces, scales});
+      const Lid* const rows = view.straight->flux_rows;
+      f(FaceGroup{{products.sides + sides.left, products.sides + sides.right},
+                  faces,
+                  rows == nullptr ? nullptr : rows + (faces - all),
+                  scales});
     }
   }
 }
@@ -270,10 +275,11 @@ template <int P>
 void load_sides(const PartView& view, const ElementGroup& group, int k, const double* values, Lanes scale, double* to,
                 int each) {
   const StraightView& tuned = *view.straight;
+  const std::int32_t* const codes = tuned.side_rows == nullptr ? tuned.sides : tuned.side_rows;
   const double* rows[width];
   const std::uint8_t* orders[width];
   for (int i = 0; i < width; ++i) {
-    const int code = tuned.sides[Size{tuned.faces_each} * group[i] + k];
+    const int code = codes[Size{tuned.faces_each} * group[i] + k];
     rows[i] = values + Size{FaceSizes<P>::face_values} * (code / max_turns);
     orders[i] = tuned.turns + tile_rows * (code % max_turns);
   }

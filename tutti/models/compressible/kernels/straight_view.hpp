@@ -104,6 +104,8 @@ struct StraightView {
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
   const double* face_scales = nullptr;             ///< of CPUs and viscous flow: each tile's [side][face]
   const LaneProducts* products = nullptr;          ///< of CPUs
+  const Lid* flux_rows = nullptr;                  ///< of CPUs: rows of the faces in `faces`; null: their numbers are
+  const std::int32_t* side_rows = nullptr;         ///< likewise as `sides`
   std::array<Lid, 5> ends{};                       ///< of tiles: see FaceSet
   std::uint8_t turns[max_turns * tile_rows] = {};  ///< orders of a face's points: which one a side's own point is
   std::uint8_t own[max_turns * tile_rows] = {};    ///< the other way: a side's own point; of padding that of the first
