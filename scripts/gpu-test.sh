@@ -64,7 +64,7 @@ else
   cavity=64 flow_steps=20 flow_sweeps=20 flow_cells=(256 384 512) flow_time=(--seconds 0.5)
   wave=6 wave_orders=(1 2 3) waves=(40) graph_side=200 smooth_cubes=20
   tissue=20 tissue_cells=4000000 nodes=10242 sphere_steps=50 stencil_sizes=31,101 sphere_time=(--seconds 0.3) bench_nodes=2000000 many_nodes=4500000 few_nodes=27556
-  # Measured weights would leave the CPU out of small cases: here it takes its part.
+  # Measured weights would leave the CPU, and GPUs but one, out of small cases: here they take their parts.
   shared=(--set 'balance.weights="stream"') measured=measured policies="none messages full"
 fi
 
@@ -232,7 +232,7 @@ same() {
     return
   fi
   for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
-    compare "$name, $count GPU" "$want" 1 "$@" --devices "$(devices "$count" 1)" -q
+    compare "$name, $count GPU" "$want" 1 "$@" "${shared[@]}" --devices "$(devices "$count" 1)" -q
     compare "$name, $count GPU + cpu" "$want" 1 "$@" "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" -q
   done
 }
@@ -420,14 +420,14 @@ incompressible() {
   reference cavity
   for policy in $policies; do
     for count in $(printf '%s\n' 1 "$all" | uniq); do
-      compare "cavity, $count GPU, overlap $policy" "$want" 1 --devices "$(devices "$count" 1)" --set "devices.overlap=\"$policy\"" -q
+      compare "cavity, $count GPU, overlap $policy" "$want" 1 "${shared[@]}" --devices "$(devices "$count" 1)" --set "devices.overlap=\"$policy\"" -q
       compare "cavity, $count GPU + cpu, overlap $policy" "$want" 1 "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" \
         --set "devices.overlap=\"$policy\"" -q
     done
-    [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, overlap $policy" "$want" "$all" --devices "$(devices "$all" "$all")" \
+    [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, overlap $policy" "$want" "$all" "${shared[@]}" --devices "$(devices "$all" "$all")" \
       --set 'devices.transport="staged"' --set "devices.overlap=\"$policy\"" -q
   done
-  [ -z "$nccl" ] || [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, nccl" "$want" "$all" --devices "$(devices "$all" "$all")" \
+  [ -z "$nccl" ] || [ "$all" -eq 1 ] || compare "cavity, $all GPU, $all ranks, nccl" "$want" "$all" "${shared[@]}" --devices "$(devices "$all" "$all")" \
     --set 'devices.transport="nccl"' -q
   local z_periodic='boundary=[{face="y-upper",value=[1,0,0]},{face="z-lower",velocity="periodic"},{face="z-upper",velocity="periodic"}]'
   same "direct, periodic" --set 'pressure.solver="direct"' --set "$z_periodic"
@@ -478,8 +478,8 @@ transport() {
   name=", one per rank"
   if [ "$all" -gt 1 ]; then
     reference changing "${small[@]}"
-    compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q
-    [ -z "$nccl" ] || compare "changing, $all GPU$name, nccl" "$want" "$all" "${small[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="nccl"' -q
+    compare "changing, $all GPU$name, staged" "$want" "$all" "${small[@]}" "${shared[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="staged"' -q
+    [ -z "$nccl" ] || compare "changing, $all GPU$name, nccl" "$want" "$all" "${small[@]}" "${shared[@]}" --devices "$(devices "$all" "$all")" --set 'devices.transport="nccl"' -q
   fi
   bench_model operators 1 --nodes "$bench_nodes" --size "$stencil_sizes" "${sphere_time[@]}" --operators 1,2,3
   bench_model tracers 1 --nodes "$bench_nodes" --size "${stencil_sizes%,*}" "${sphere_time[@]}" --tracers 2,4,8
