@@ -234,6 +234,9 @@ same() {
   for count in $(printf '%s\n' 1 "${counts[-1]}" | uniq); do
     compare "$name, $count GPU" "$want" 1 "$@" "${shared[@]}" --devices "$(devices "$count" 1)" -q
     compare "$name, $count GPU + cpu" "$want" 1 "$@" "${shared[@]}" --devices "$(devices "$count" 1 ,cpu)" -q
+    # As measured weights leave it: GPUs without cells.
+    [ "$count" -eq 1 ] || compare "$name, one of $count GPU" "$want" 1 "$@" --set "balance.weights=[$(printf '0,%.0s' $(seq 2 "$count"))1]" \
+      --devices "$(devices "$count" 1)" -q
   done
 }
 # ways NAME "POLICY..." ARGUMENTS...: every number of GPUs, with and without the CPU, in one rank and in one a GPU, over

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 
 #include "app/commands.hpp"
@@ -98,7 +97,8 @@ std::vector<NodeDevice> read_devices(const std::string& file) {
   return all;
 }
 
-/// A node's shares, sum 1: as a run would choose them for a mesh of the cells that one node gets.
+/// A node's shares, sum 1: as a run would choose them for a mesh of the cells that one node gets, but that no GPU is
+/// left out (Weights::one_gpu): that is for meshes smaller than those of many nodes.
 class NodeWeights {
  public:
   /// `here`: this host's devices; null where they were read from a file.
@@ -126,10 +126,7 @@ class NodeWeights {
 
   std::vector<double> of(double cells) const {
     if (!fixed_.empty()) return fixed_;
-    std::vector<double> weights = weigh_rates(rates_, static_cast<Gid>(cells)).of_parts;
-    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-    for (double& w : weights) w /= sum;
-    return weights;
+    return weigh_rates(rates_, static_cast<Gid>(cells)).of_parts;
   }
 
  private:

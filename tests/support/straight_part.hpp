@@ -111,7 +111,7 @@ class StraightPart : public testing::Test {
       std::vector<PartStreams> streams;
       streams.emplace_back(device);
       Step step(team, streams, values);
-      part.reuse_fluxes(setting.threads);
+      part.reuse_fluxes(*stream, setting.threads);
       part.add_interior(step, 0, map_.interior_rows(), fluxes, elements);
       step.finish(Overlap::full);
       step.run();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tutti/base/log.hpp"
 #include "tutti/domain/part_capacity.hpp"
 
 namespace tutti {
@@ -131,7 +132,8 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     return tighten_targets(comm, needs, place, targets);
   };
   // What still does not fit after so many times is left to the allocation, which names the array.
-  for (int k = 0; k == 0 || (k <= 5 && too_large()); ++k) {
+  int cuts = 0;
+  for (; cuts == 0 || (cuts <= 5 && too_large()); ++cuts) {
     domain.load(setup);
     place = {domain.rows, domain.words().rows, domain.advice, !sharing.memory || sharing.memory->refuse_too_large};
     // Without what is held elsewhere, the estimate of the rest is coarser.
@@ -149,13 +151,16 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
                    held_of(domain, *sharing.memory, row_length), place, targets);
     domain.weights = targets.bound.weights;
     setup.phases.begin("partition");
-    domain.cut(setup, places, k == 0 ? stored : nullptr);
+    domain.cut(setup, places, cuts == 0 ? stored : nullptr);
     if (domain.only_counted()) continue;
     domain.routing =
         make_routing(comm, parse_routing(setup.options.text("devices.transport")), domain.maps, domain.streams);
     domain.routing.disabled = !setup.options.flag("devices.exchange");
   }
   report_full_parts(comm, setup.devices, place, targets);
+  // A checkpoint's partition has the parts that it has.
+  if (stored != nullptr && cuts == 1) targets.chosen.one_gpu = {};
+  if (targets.chosen.one_gpu) info("{}", describe(*targets.chosen.one_gpu));
   domain.balance = summarise_weights(setup.options, targets.chosen);
   domain.balance.full_parts = targets.bound.full;
   setup.phases.end();

@@ -50,10 +50,16 @@ void bound_targets(const Comm& comm, std::span<const PartRoom> mine, const RowsT
   // Where it is close, parts are made and counted.
   if (!rooms.empty() && place.refuse_too_large && room < place.far_too_few * n)
     comm.together([&] { refuse(place, needed, available, rooms.size()); });
-  if (targets.most.empty())
+  if (targets.most.empty()) {
     targets.bound = {targets.chosen.of_parts, {}, true};
-  else
-    targets.bound = bound_weights(targets.chosen.of_parts, targets.most, n);
+    return;
+  }
+  targets.bound = bound_weights(targets.chosen.of_parts, targets.most, n);
+  const auto& one = targets.chosen.one_gpu;
+  if (!one || std::count(targets.bound.full.begin(), targets.bound.full.end(), one->part) == 0) return;
+  // One GPU would be enough, but has no room.
+  targets.chosen = weigh_rates(targets.chosen.rates, place.rows, true);
+  targets.bound = bound_weights(targets.chosen.of_parts, targets.most, n);
 }
 
 namespace {
@@ -125,6 +131,7 @@ void pace_targets(const Comm& comm, const DeviceSet& devices, std::span<const Pa
   if (room >= n)
     if (PacedShares alone = share_by_pace(without, n); shares.seconds + meet > 0.95 * alone.seconds)
       shares = std::move(alone);
+  targets.chosen.one_gpu = {};  // others may take what would come from the host
   targets.bound.full.clear();
   for (std::size_t p = 0; p < shares.rows.size(); ++p) {
     targets.bound.weights[p] = shares.rows[p] / n;

@@ -166,12 +166,17 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
                              std::clamp<Gid>(static_cast<Gid>(r.cached_rows), 1, std::max<Gid>(rows, 1)), rate);
         r.meet = seconds_to_meet(devices);
       }
-      if (!device->is_host() && several)
-        r.of_share = rate_of(*device, *devices.threads, std::clamp<Gid>(rows / gpus, 1, most), rate);
       mine.push_back(r);
     }
   });
   if (several) {
+    const Gid share = rows / gpus;
+    comm.together([&] {
+      for (std::size_t p = 0; p < mine.size(); ++p)
+        if (Device& device = *devices.devices[p]; !device.is_host())
+          mine[p].of_share = share >= sample_rows ? mine[p].rate  // of as many
+                                                  : rate_of(device, *devices.threads, std::max<Gid>(share, 1), rate);
+    });
     const double exchange = exchange_seconds(comm, devices, *routing);
     for (PartRate& r : mine)
       if (r.threads == 0) r.exchange = exchange;
@@ -228,8 +233,9 @@ std::optional<OneGpu> compare_one_gpu(const std::vector<PartRate>& rates, Gid ro
 
 std::string describe(const OneGpu& one) {
   return fmt::format(
-      "one GPU gets all cells: a pass over them should take {:.3g} ms on it, {:.3g} ms on all, which would exchange; "
-      "balance.weights = \"equal\" takes all",
+      "the other GPUs get no cells: a pass should take {:.3g} ms on one GPU, {:.3g} ms on all with their exchange, "
+      "which "
+      "is not 10 % less; balance.weights = \"equal\" takes all",
       1e3 * one.seconds, 1e3 * one.seconds_together);
 }
 
@@ -291,10 +297,10 @@ std::vector<double> peak_weights(const Comm& comm, const DeviceSet& devices, con
 
 }  // namespace
 
-Weights weigh_rates(std::vector<PartRate> rates, Gid rows) {
+Weights weigh_rates(std::vector<PartRate> rates, Gid rows, bool all_gpus) {
   Weights result;
   result.rates = rates;
-  if (const auto one = compare_one_gpu(rates, rows); one && one->taken()) {
+  if (const auto one = compare_one_gpu(rates, rows); one && one->taken() && !all_gpus) {
     result.one_gpu = one;
     for (std::size_t p = 0; p < rates.size(); ++p)
       if (rates[p].threads == 0 && static_cast<int>(p) != one->part) rates[p].rate = 0;
@@ -302,11 +308,10 @@ Weights weigh_rates(std::vector<PartRate> rates, Gid rows) {
   result.share = share_between(rates, rows);
   double hosts = 0, accelerators = 0;
   for (const PartRate& r : rates) (r.threads != 0 ? hosts : accelerators) += r.rate;
+  const double of_hosts = result.share ? result.share->host_rows / static_cast<double>(std::max<Gid>(rows, 1))
+                                       : hosts / (hosts + accelerators);
   for (const PartRate& r : rates)
-    result.of_parts.push_back(!result.share ? r.rate
-                              : r.threads != 0
-                                  ? result.share->host_rows * r.rate / hosts
-                                  : (static_cast<double>(rows) - result.share->host_rows) * r.rate / accelerators);
+    result.of_parts.push_back(r.threads != 0 ? of_hosts * r.rate / hosts : (1 - of_hosts) * r.rate / accelerators);
   return result;
 }
 
@@ -326,9 +331,9 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   } else if (is("stream") || !rate) {
     weights = with_triads(comm, devices, std::vector<double>(n, 0.0));
   } else {
-    result =
-        weigh_rates(measure_parts(comm, devices, rows, rate, parse_routing(options.text("devices.transport"))), rows);
-    if (result.one_gpu) info("{}", describe(*result.one_gpu));
+    std::optional<RoutingKind> routing;
+    if (options.flag("devices.exchange")) routing = parse_routing(options.text("devices.transport"));
+    result = weigh_rates(measure_parts(comm, devices, rows, rate, routing), rows);
     if (result.share) info("{}", describe(*result.share, rows));
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);

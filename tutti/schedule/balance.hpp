@@ -61,7 +61,7 @@ struct PartRate {
   double meet = 0;      ///< s that a step takes longer because the team takes part
   int threads = 0;      ///< of a CPU team; 0: another device
   double of_share = 0;  ///< of one of several GPUs: rows a second of as many rows as it would get
-  double exchange = 0;  ///< s that a pass of several GPUs takes longer because they exchange
+  double exchange = 0;  ///< s that a pass of several GPUs takes longer because they exchange; 0: not timed
 };
 /// Times the model's kernel on all devices at the same time; for a mesh of `rows` rows, the same on all ranks. With
 /// `routing`, what an exchange between GPUs costs, too. Collective.
@@ -76,7 +76,7 @@ struct OneGpu {
 };
 /// Nothing where no exchange between GPUs was timed.
 std::optional<OneGpu> compare_one_gpu(const std::vector<PartRate>& rates, Gid rows);
-/// "one of 2 GPUs gets all cells: ...".
+/// "the other GPUs get no cells: ...".
 std::string describe(const OneGpu& one);
 /// The share in words: "the CPU gets ...".
 std::string describe(const Share& share, Gid rows);
@@ -92,14 +92,14 @@ struct Weights {
   std::vector<PartRate> rates = {};  ///< of all parts, where they were measured
   std::optional<OneGpu> one_gpu;     ///< of several GPUs, whose others get nothing
 };
-/// Measured weights, not divided by their sum: of one GPU where the others would not help, and of CPU teams where these
-/// do.
-Weights weigh_rates(std::vector<PartRate> rates, Gid rows);
+/// Measured weights, sum 1: of one GPU where the others would not help (unless `all_gpus`), and of CPU teams where
+/// these do.
+Weights weigh_rates(std::vector<PartRate> rates, Gid rows, bool all_gpus = false);
 /// From [balance]: "measured" (a short timed run of the model's kernel on each device: Langguth 2015, r_opt), "stream"
 /// (the measured triad of each device: r_stream), "peak" (its peak bandwidth: r_peak; where it is not known the triad,
-/// with a line that says so), "equal" or the user's list. Measured weights give nothing to a CPU, or to all GPUs but
-/// one, that would slow the step down, with a line that says so. Without `rate` "measured" is "stream". `rows`: of the
-/// whole mesh, known on all ranks. Collective.
+/// with a line that says so), "equal" or the user's list. Measured weights give nothing to a CPU that would slow the
+/// step down, with a line that says so, nor to GPUs but one where this is faster alone (Weights::one_gpu). Without
+/// `rate` "measured" is "stream". `rows`: of the whole mesh, known on all ranks. Collective.
 Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows = 0,
                      const MeasureRate& rate = {});
 /// What a summary says of them.

@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// Seconds of a pass whose parts have next to nothing to compute: what an exchange between the accelerators of all
-/// ranks adds to a pass. 0 where there are fewer than two. Collective. Errors: as make_routing.
+/// What an exchange between the accelerators of all ranks adds to a pass [s], whose parts have next to nothing to
+/// compute. 0 where there are fewer than two. Collective. Errors: as make_routing.
 double exchange_seconds(const Comm& comm, const DeviceSet& devices, RoutingKind routing);
 
 }  // namespace tutti

@@ -144,7 +144,7 @@ TEST(Balance, OneGpuTakesWhatTheOthersDoNotMakeFaster) {
   EXPECT_NEAR(one->seconds, 1e-3, 1e-12);
   EXPECT_NEAR(one->seconds_together, 1.5e-3, 1e-12);
   EXPECT_TRUE(one->taken());
-  EXPECT_NE(describe(*one).find("1 ms on it, 1.5 ms on all"), std::string::npos) << describe(*one);
+  EXPECT_NE(describe(*one).find("1 ms on one GPU, 1.5 ms on all"), std::string::npos) << describe(*one);
   EXPECT_FALSE(compare_one_gpu(rates_of_two_gpus(1e6, 0.3e-3), 1000)->taken());
   EXPECT_TRUE(compare_one_gpu(rates_of_two_gpus(1e6, 0.45e-3), 1000)->taken()) << "5 % are not worth a GPU";
   EXPECT_TRUE(compare_one_gpu(rates_of_two_gpus(0.4e6, 0.1e-3), 1000)->taken()) << "shares are computed slower";
@@ -153,13 +153,16 @@ TEST(Balance, OneGpuTakesWhatTheOthersDoNotMakeFaster) {
 
   const Weights alone = weigh_rates(rates_of_two_gpus(1e6, 1e-3), 1000);
   ASSERT_TRUE(alone.one_gpu.has_value());
-  EXPECT_EQ(alone.of_parts, (std::vector<double>{0, 1000, 0}));
+  EXPECT_EQ(alone.of_parts, (std::vector<double>{0, 1, 0}));
   ASSERT_TRUE(alone.share.has_value());
   EXPECT_NEAR(alone.share->seconds_without, 1e-3, 1e-12) << "the CPU is compared with what is left";
   EXPECT_EQ(alone.rates[0].rate, 0.9e6) << "what was measured is kept";
   const Weights together = weigh_rates(rates_of_two_gpus(1e6, 1e-3), 1'000'000);
   EXPECT_FALSE(together.one_gpu.has_value());
   EXPECT_NEAR(together.of_parts[0] / together.of_parts[1], 0.9, 1e-12);
+  const Weights all = weigh_rates(rates_of_two_gpus(1e6, 1e-3), 1000, true);
+  EXPECT_FALSE(all.one_gpu.has_value());
+  EXPECT_NEAR(all.of_parts[0] / all.of_parts[1], 0.9, 1e-12);
 }
 
 TEST(Balance, AWrongListIsAnErrorOfTheCase) {

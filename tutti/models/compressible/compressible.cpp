@@ -74,7 +74,7 @@ StageArrays CompressibleFlow::arrays_of(std::size_t p) const {
 /// graph can be made.
 std::uint64_t CompressibleFlow::work_of() const {
   if (parts_.empty() || !captured_) return 0;
-  std::vector<std::uint64_t> what{static_cast<std::uint64_t>(work_.stage - scheme_->stages.data()) + 1,
+  std::vector<std::uint64_t> what{reinterpret_cast<std::uintptr_t>(work_.stage),
                                   std::bit_cast<std::uint64_t>(work_.dt)};
   for (const auto& u : parts_[0]->u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));

@@ -120,14 +120,15 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   add("fluxes", 8 * sizes.flux);
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
   // Tiles are filled up with faces that come twice: less than a twelfth, of a CPU's smaller blocks half. There they
-  // have two scales each in viscous flow.
+  // have two scales each in viscous flow, and rows of their fluxes, as sides have.
   if (flow.has_straight_kernels(domain.device(p).kind()) && sizes.own_volumes + sizes.recomputed == 0) {
     const bool on_gpu = domain.device(p).kind() == DeviceKind::cuda;
     add("tables of tuned kernels, at most", (on_gpu            ? 13
-                                             : flow.diffuses() ? 42
-                                                               : 18) *
+                                             : flow.diffuses() ? 48
+                                                               : 24) *
                                                     sizes.faces +
-                                                12 * max_faces * owned + (Size{1} << (on_gpu ? 18 : 15)));
+                                                (on_gpu ? 12 : 16) * max_faces * owned +
+                                                (Size{1} << (on_gpu ? 18 : 15)));
   }
   if (sizes.boundary_points > 0)
     add("boundary", sizes.boundary_points * (size_of<Vec3> + 8 + 4 + 8 * boundary_values) + formula_bytes(flow));

@@ -70,7 +70,7 @@ double measure_rate(Device& device, Threads& threads, const CompressibleCase& fl
   const LocalElementMesh local = local_elements(map, mesh, match_faces(mesh, parallel));
   FlowPart part(stream, plain, local, map, with_components(map, values), {}, 2, parallel, coded);
   if (coded) part.hold(stream, plain, flow.held);
-  part.reuse_fluxes(threads.count());
+  part.reuse_fluxes(stream, threads.count());
   double state[variables];
   to_conserved(flow.gas, {1, 0.3, 0.2, 0.1, 1}, state);
   part.set_uniform(stream, state);

@@ -67,7 +67,9 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                                                   keeps_apart(flow_, domain_, p)));
   });
   use_alike_kernels();
-  for (auto& part : parts_) part->reuse_fluxes(devices_.threads->count());
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p]->reuse_fluxes(stream(p), devices_.threads->count());
+  });
   plan_ = make_plan(value_maps_, comm_.rank());
   exchange_ = std::make_unique<Exchange<double>>(comm_, plan_, value_maps_, domain_.streams, 1, &domain_.routing);
   build_step(parse_overlap(options_.text("devices.overlap")));

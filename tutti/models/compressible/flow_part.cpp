@@ -100,15 +100,18 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   view_.straight = &straight_;
 }
 
-void FlowPart::reuse_fluxes(int threads) {
+void FlowPart::reuse_fluxes(Stream& stream, int threads) {
   // More than the threads work on, so that they seldom wait for each other; not many more than caches hold.
   const int window = 2 * threads + 2;
   if (static_cast<int>(blocks_.size()) <= window) return;
   window_ = static_cast<std::size_t>(window);
-  flux_rows_ = reuse_flux_rows(straight_, faces_count_, blocks_, lift_sides_.span(), window);
+  const FluxRows rows = reuse_flux_rows(straight_, faces_count_, blocks_, lift_sides_.span(), window);
+  unused_rows_ = rows.unused;
+  flux_rows_ = make_buffer(stream, std::span(rows.tiles), "rows of fluxes");
+  side_rows_ = make_buffer(stream, std::span(rows.sides), "rows of fluxes");
   reusing_ = straight_;
-  reusing_.flux_rows = flux_rows_.tiles.data();
-  reusing_.side_rows = flux_rows_.sides.data();
+  reusing_.flux_rows = flux_rows_.data();
+  reusing_.side_rows = side_rows_.data();
 }
 
 std::vector<TaskId> FlowPart::add_interior(Step& step, int p, Range rows, const Kernel& fluxes,
@@ -278,7 +281,7 @@ Size FlowPart::bytes() const {
   Size held = 0;
   for (const Residency* array : this->held()) held += array->layout().bytes(array->placement().rows);
   // What is used again stays in caches.
-  const double used = 1 - static_cast<double>(flux_rows_.unused) / std::max<Lid>(1, faces_count_);
+  const double used = 1 - static_cast<double>(unused_rows_) / std::max<Lid>(1, faces_count_);
   const auto at_faces = static_cast<Size>(used * static_cast<double>(flux_.bytes() + jump_.bytes()));
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
          metric_.bytes() + tables_.bytes() + held + normals_.bytes() + 2 * at_faces;

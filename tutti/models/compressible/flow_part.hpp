@@ -55,7 +55,7 @@ class FlowPart {
 
   /// On a CPU with blocks (add_interior): fluxes are kept in rows that blocks to come use again (reuse_flux_rows), for
   /// a team of so many threads. Before add_interior().
-  void reuse_fluxes(int threads);
+  void reuse_fluxes(Stream& stream, int threads);
   using Kernel = std::function<void(Stream&, Range)>;
   /// Adds tasks for the faces and then the elements inside, which are `rows`, of part `p` of the step; returns those of
   /// elements. On a CPU straight elements go block by block: what is computed at faces is in the caches when their
@@ -112,7 +112,9 @@ class FlowPart {
   LaneProducts products_;
   StraightView straight_;
   std::vector<StraightBlock> blocks_;  ///< empty: all faces, then all elements
-  FluxRows flux_rows_;
+  Buffer<Lid> flux_rows_;
+  Buffer<std::int32_t> side_rows_;
+  Lid unused_rows_ = 0;     ///< of fluxes
   StraightView reusing_;    ///< straight_ with these
   std::size_t window_ = 0;  ///< of reuse_flux_rows(); 0: each face has a row of its own
   Lid interior_faces_ = 0, faces_count_ = 0;
