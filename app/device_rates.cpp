@@ -128,8 +128,8 @@ void list_rates(const Comm& comm, const DeviceArguments& arguments, const std::s
   domain.reset();
 
   auto all = measure_triads(comm, devices, limits);
-  const auto rates =
-      measure_parts(comm, devices, cells, sharing.rate, parse_routing(options.text("devices.transport")));
+  const auto rates = measure_parts(comm, devices, cells, sharing.rate,
+                                   PassExchanges{parse_routing(options.text("devices.transport")), sharing.exchanges});
   const auto peaks = peak_bandwidths(comm, devices, options, static_cast<int>(all.size()));
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p].knows_peak = peaks[p] > 0;

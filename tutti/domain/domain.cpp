@@ -142,7 +142,7 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     if (targets.chosen.of_parts.empty()) targets.chosen.of_parts = setup.weights;
     if (targets.chosen.of_parts.empty())
       targets.chosen = part_weights(comm, setup.devices, setup.options, static_cast<int>(places.rank_of_part.size()),
-                                    domain.rows, sharing.rate);
+                                    domain.rows, sharing.rate, sharing.exchanges);
     row_length = comm.max(domain.row_length());
     bound_targets(comm, sharing.memory ? rooms_of(domain, *sharing.memory, row_length) : std::vector<PartRoom>(), place,
                   targets);

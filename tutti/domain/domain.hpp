@@ -155,6 +155,7 @@ struct MemoryModel {
 struct Sharing {
   MeasureRate rate = {};                   ///< of the model's kernel; without it bandwidths are weighed
   std::optional<MemoryModel> memory = {};  ///< without it nothing bounds a part
+  double exchanges = 1;                    ///< of GPUs in a pass of that kernel
 };
 
 /// Loads, weighs, cuts in tiers (node, device) and numbers. A device that has no room for its part gets a smaller one,

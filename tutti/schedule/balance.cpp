@@ -131,14 +131,14 @@ double sample_seconds(Step& step) {
 }
 
 std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate,
-                                    std::optional<RoutingKind> routing) {
+                                    const std::optional<PassExchanges>& exchanges) {
   std::vector<PartRate> mine;
   const auto devices_of = [&](DeviceKind kind) {
     return comm.sum(std::int64_t{std::count_if(devices.devices.begin(), devices.devices.end(),
                                                [kind](const auto& d) { return d->kind() == kind; })});
   };
   // The times of fake devices are made up.
-  const Gid gpus = routing ? devices_of(DeviceKind::cuda) : 0;
+  const Gid gpus = exchanges ? devices_of(DeviceKind::cuda) : 0;
   const bool several = gpus > 1 && devices_of(DeviceKind::fake) == 0;
   comm.barrier();  // memory is shared: all are timed at the same time
   const bool mixed =
@@ -177,7 +177,7 @@ std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, 
           mine[p].of_share = share >= sample_rows ? mine[p].rate  // of as many
                                                   : rate_of(device, *devices.threads, std::max<Gid>(share, 1), rate);
     });
-    const double exchange = exchange_seconds(comm, devices, *routing);
+    const double exchange = exchanges->count * exchange_seconds(comm, devices, exchanges->routing);
     for (PartRate& r : mine)
       if (r.threads == 0) r.exchange = exchange;
   }
@@ -316,7 +316,7 @@ Weights weigh_rates(std::vector<PartRate> rates, Gid rows, bool all_gpus) {
 }
 
 Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows,
-                     const MeasureRate& rate) {
+                     const MeasureRate& rate, double exchanges_a_pass) {
   const auto n = static_cast<std::size_t>(parts);
   Weights result;
   std::vector<double>& weights = result.of_parts;
@@ -331,9 +331,10 @@ Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& opt
   } else if (is("stream") || !rate) {
     weights = with_triads(comm, devices, std::vector<double>(n, 0.0));
   } else {
-    std::optional<RoutingKind> routing;
-    if (options.flag("devices.exchange")) routing = parse_routing(options.text("devices.transport"));
-    result = weigh_rates(measure_parts(comm, devices, rows, rate, routing), rows);
+    std::optional<PassExchanges> exchanges;
+    if (options.flag("devices.exchange"))
+      exchanges = {parse_routing(options.text("devices.transport")), exchanges_a_pass};
+    result = weigh_rates(measure_parts(comm, devices, rows, rate, exchanges), rows);
     if (result.share) info("{}", describe(*result.share, rows));
   }
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);

@@ -63,10 +63,15 @@ struct PartRate {
   double of_share = 0;  ///< of one of several GPUs: rows a second of as many rows as it would get
   double exchange = 0;  ///< s that a pass of several GPUs takes longer because they exchange; 0: not timed
 };
+/// What several GPUs exchange in a pass.
+struct PassExchanges {
+  RoutingKind routing = RoutingKind::automatic;
+  double count = 1;
+};
 /// Times the model's kernel on all devices at the same time; for a mesh of `rows` rows, the same on all ranks. With
-/// `routing`, what an exchange between GPUs costs, too. Collective.
+/// `exchanges`, what these cost between GPUs, too. Collective.
 std::vector<PartRate> measure_parts(const Comm& comm, const DeviceSet& devices, Gid rows, const MeasureRate& rate,
-                                    std::optional<RoutingKind> routing = {});
+                                    const std::optional<PassExchanges>& exchanges = {});
 
 /// One of several GPUs alone, or all of them together.
 struct OneGpu {
@@ -101,7 +106,7 @@ Weights weigh_rates(std::vector<PartRate> rates, Gid rows, bool all_gpus = false
 /// step down, with a line that says so, nor to GPUs but one where this is faster alone (Weights::one_gpu). Without
 /// `rate` "measured" is "stream". `rows`: of the whole mesh, known on all ranks. Collective.
 Weights part_weights(const Comm& comm, const DeviceSet& devices, const Case& options, int parts, Gid rows = 0,
-                     const MeasureRate& rate = {});
+                     const MeasureRate& rate = {}, double exchanges_a_pass = 1);
 /// What a summary says of them.
 BalanceSummary summarise_weights(const Case& options, const Weights& weights);
 

@@ -374,7 +374,7 @@ Sharing flow_sharing(const Case& options, const FlowCase& flow, Threads& threads
       bytes.push_back(plan_part(options, flow, domain, p, planned_sweeps(flow)).bytes());
     return bytes;
   };
-  return {flow_rate(flow, options.text("numerics.precision") == "float", threads), memory};
+  return {flow_rate(flow, options.text("numerics.precision") == "float", threads), memory, exchanges_a_pass(flow)};
 }
 
 double planned_time_step(const Case& options, const FlowCase& flow) {

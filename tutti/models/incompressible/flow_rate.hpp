@@ -11,4 +11,8 @@ namespace tutti::incompressible {
 /// must outlive it.
 MeasureRate flow_rate(const FlowCase& flow, bool single, Threads& threads);
 
+/// What GPUs exchange in such a pass: Sharing::exchanges. Of the direct solver elimination goes from part to part, too,
+/// each of whose pieces waits for the one before.
+double exchanges_a_pass(const FlowCase& flow);
+
 }  // namespace tutti::incompressible
