@@ -107,6 +107,7 @@ class StraightPart : public testing::Test {
     fluxes(*stream, part.separator_fluxes());
     elements(*stream, map_.separator_rows());
     if (setting.threads > 0) {
+      stream->synchronize();  // the step has streams of its own
       Threads team(setting.threads);
       std::vector<PartStreams> streams;
       streams.emplace_back(device);

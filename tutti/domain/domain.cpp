@@ -158,8 +158,9 @@ void make_domain(Domain& domain, const ModelSetup& setup, const Sharing& sharing
     domain.routing.disabled = !setup.options.flag("devices.exchange");
   }
   report_full_parts(comm, setup.devices, place, targets);
-  // A checkpoint's partition has the parts that it has.
-  if (stored != nullptr && cuts == 1) targets.chosen.one_gpu = {};
+  // A checkpoint's partition has the parts that it has; boxes are cut anew. The root knows, and tells.
+  if (stored != nullptr && cuts == 1 && static_cast<Gid>(stored->owner.size()) == domain.rows)
+    targets.chosen.one_gpu = {};
   if (targets.chosen.one_gpu) info("{}", describe(*targets.chosen.one_gpu));
   domain.balance = summarise_weights(setup.options, targets.chosen);
   domain.balance.full_parts = targets.bound.full;

@@ -234,8 +234,7 @@ std::optional<OneGpu> compare_one_gpu(const std::vector<PartRate>& rates, Gid ro
 std::string describe(const OneGpu& one) {
   return fmt::format(
       "the other GPUs get no cells: a pass should take {:.3g} ms on one GPU, {:.3g} ms on all with their exchange, "
-      "which "
-      "is not 10 % less; balance.weights = \"equal\" takes all",
+      "which is not 10 % less; balance.weights = \"equal\" takes all",
       1e3 * one.seconds, 1e3 * one.seconds_together);
 }
 

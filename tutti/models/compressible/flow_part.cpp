@@ -103,7 +103,7 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
 void FlowPart::reuse_fluxes(Stream& stream, int threads) {
   // More than the threads work on, so that they seldom wait for each other; not many more than caches hold.
   const int window = 2 * threads + 2;
-  if (static_cast<int>(blocks_.size()) <= window) return;
+  if (!stream.device().is_host() || static_cast<int>(blocks_.size()) <= window) return;
   window_ = static_cast<std::size_t>(window);
   const FluxRows rows = reuse_flux_rows(straight_, faces_count_, blocks_, lift_sides_.span(), window);
   unused_rows_ = rows.unused;
