@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import matplotlib
@@ -29,6 +30,16 @@ def save(figure, file):
     plt.close(figure)
 
 
+def wrapped(text):
+    """Paragraphs in lines of 140 characters; tables, lists, headings and pictures stay as they are."""
+    def parts(line):
+        if len(line) <= 140 or re.match(r"[|#>!\s]|[-+*] ", line):
+            return [line]
+        found = textwrap.wrap(line, 140, break_long_words=False, break_on_hyphens=False)
+        return [line] if any(re.match(r"[-+*#>|]|\d+\.", part) for part in found[1:]) else found
+    return "\n".join(part for line in text.split("\n") for part in parts(line))
+
+
 def publish(page, folder, text):
     """Puts a report between the marks of a page, and the pictures of `folder` that it names beside the page."""
     pictures = [name for name in dict.fromkeys(re.findall(r"`([a-z0-9_]+\.png)`", text)) if (folder / name).exists()]
@@ -37,4 +48,4 @@ def publish(page, folder, text):
     whole = page.read_text()
     head, tail = whole.split(BEGIN)[0], whole.split(END)[1]
     images = "\n".join(f"![{Path(name).stem}]({name})" for name in pictures)
-    page.write_text(f"{head}{BEGIN}\n{text}\n{images}\n{END}{tail}")
+    page.write_text(f"{head}{BEGIN}\n{wrapped(text)}\n{images}\n{END}{tail}")
