@@ -1,4 +1,4 @@
-// Compressible flow against exact solutions and laws of conservation.
+// Compressible flow against exact solutions and laws of conservation. --gtest_output=xml:FILE has what was measured.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +45,8 @@ TEST(CompressibleLaws, DensityWaveConverges) {
     EXPECT_LE(coarse, f.most * f.coarse);
     EXPECT_GE(fine, 0.99 * f.fine);
     EXPECT_LE(fine, f.most * f.fine);
+    RecordProperty(fmt::format("order {} p={}", f.element, f.order), fmt::format("{:.2f}", std::log2(coarse / fine)));
+    RecordProperty(fmt::format("over the best {} p={}", f.element, f.order), fmt::format("{:.2f}", fine / f.fine));
     EXPECT_GE(std::log2(coarse / fine), f.order + 0.8) << coarse << " and " << fine;
   }
 }
@@ -130,6 +132,7 @@ TEST(CompressibleLaws, ViscousManufacturedSolutionConverges) {
        {Case{"tet", 1, 2}, Case{"hex", 2, 6}, Case{"prism", 1, 1}, Case{"pyramid", 1, 6}, Case{"hex", 3, 2}}) {
     const double coarse = viscous_error(c.element, 8, c.order, c.eta),
                  fine = viscous_error(c.element, 16, c.order, c.eta);
+    RecordProperty(fmt::format("order {} p={}", c.element, c.order), fmt::format("{:.2f}", std::log2(coarse / fine)));
     EXPECT_GE(std::log2(coarse / fine), c.order + 0.7) << c.element << ' ' << c.order << ": " << coarse << ", " << fine;
   }
 }
@@ -154,6 +157,7 @@ TEST(CompressibleLaws, TimeMethodsHaveTheirOrder) {
       far = std::max(far, std::abs(coarse[i] - exact[i]));
       near = std::max(near, std::abs(fine[i] - exact[i]));
     }
+    RecordProperty(fmt::format("order {}", method), fmt::format("{:.2f}", std::log2(far / near)));
     EXPECT_NEAR(std::log2(far / near), order, 0.4) << method << ": " << far << ", " << near;
   }
 }
@@ -175,6 +179,7 @@ TEST(CompressibleLaws, CouetteFlowWithHeat) {
   const double before = run.l2();  // rho = 1/T is no polynomial
   run.until(0.1);
   EXPECT_LT(run.l2(), 3 * before);
+  RecordProperty("error", fmt::format("{:.2e}", run.l2()));
   EXPECT_LT(run.l2(), 1e-4);
 }
 
