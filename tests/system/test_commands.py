@@ -71,6 +71,13 @@ class Commands(SystemTest):
         self.assertRegex(self.run_well("--version"), r"^tutti \d+\.\d+\.\d+, commit \w+")
         self.assertEqual(self.files(), [])
 
+    def test_help_says_what_stands_for_a_value(self):
+        for command, shown in ((["run"], "--trace-steps A:B"), (["run"], "--threads N"), (["run"], "--set A.B=V"),
+                               (["mesh", "convert"], "--format msh41|msh22|msh41-ascii|msh22-ascii|vtu|vtu-ascii"),
+                               (["mesh", "generate", "box"], "--seed N"), (["devices"], "--seconds X")):
+            with self.subTest(shown=shown):
+                self.assertRegex(self.run_well(*command, "--help"), rf"(?m)^  (-\w,)?{re.escape(shown)}(\s|$)")
+
     def test_box_and_info(self):
         out = self.run_well("mesh", "generate", "box", "--cubes", "4", "3", "2", "--size", "2", "1", "1", "--split", "1",
                             "-o", "box.msh")

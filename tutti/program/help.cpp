@@ -23,10 +23,17 @@ std::string join(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
-/// The type's own part of "TEXT:{a,b}" or "INT:INT in [1 - 4096]": CLI11 puts checks behind a colon.
+/// Whether CLI11 describes a check by this text: IsMember, Range, PositiveNumber, NonNegativeNumber.
+bool is_check(const std::string& text) {
+  return text.starts_with('{') || text.find(" in [") != std::string::npos || text == "POSITIVE" ||
+         text == "NONNEGATIVE";
+}
+
+/// The type's own part of "TEXT:{a,b}" or "INT:INT in [1 - 4096]", all of "A:B": CLI11 puts checks behind a colon.
 std::string plain_type(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
+  std::vector<std::string> words = split(option.get_type_name(), ':');
+  words.erase(std::find_if(words.begin(), words.end(), is_check), words.end());
+  return join(words, ":");
 }
 
 class HelpFormat : public CLI::Formatter {
