@@ -52,6 +52,7 @@ class Compressible(SystemTest):
                 self.assertEqual(summary["model"], "compressible")
                 self.assertLess(summary["errors"]["l2"], 0.05)
                 self.assertGreater(summary["errors"]["l2"], 1e-4)
+                self.assertIsNone(summary["errors"]["gradient_l2"])
                 self.assertLess(summary["free_stream_error"], 1e-13)
                 self.assertLess(abs(summary["mass"]["drift"]), 1e-14)
                 self.assertNotIn("forces", summary)

@@ -17,7 +17,7 @@ class ErrorNorms {
   void merge(const ErrorNorms& other);
   /// Over all ranks; collective. Relative to the exact solution's norms where these are not 0, else as they are.
   FieldError over_ranks(const Comm& comm, std::string name);
-  /// Over all ranks; collective. The root of the integral of the error's square, and the largest error.
+  /// Over all ranks; collective. The root of the integral of the error's square, and the largest error; no gradients.
   ErrorSummary integral_over_ranks(const Comm& comm);
 
  private:
