@@ -3,9 +3,8 @@
 // memory beside the rate of copies.
 //
 // bench_residency [cuda|cpu|fake] [CAP in MB] [SECONDS a figure] [FILE.json], default cuda (cpu where there is none)
-// 1000 0.3: two minutes, 6 GB of host memory and 3 GB of the GPU's. Arrays have 1, 1.5 and 3 times the cap. Managed
-// memory is told in two figures: the pass, and the way back of its pages, which makes room as a full device would. Exit
-// code 1: a result is not what it must be.
+// 1000 0.3: two minutes, 6 GB of host memory and 3 GB of the GPU's. Arrays have 1, 1.5 and 3 times the cap. Exit code
+// 1: a result is not what it must be.
 #include <fmt/core.h>
 #include <fmt/format.h>
 
@@ -100,23 +99,19 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(lost / all);
 }
 
-/// Seconds of a pass and of the way back of its pages, each the best.
-std::pair<double, double> time_passes(Residency& array, State& state, double seconds) {
+/// Seconds of the fastest pass.
+double time_passes(Residency& array, State& state, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto since = [](Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); };
-  double best = 1e30, back = 1e30;
+  double best = 1e30;
   const auto start = Clock::now();
   for (int k = 0; k < 4 || since(start) < seconds; ++k) {
-    array.settle();
     const auto begin = Clock::now();
     pass(array, state);
     array.stream().synchronize();
     if (k > 0) best = std::min(best, since(begin));
-    const auto middle = Clock::now();
-    array.settle();
-    if (k > 0) back = std::min(back, since(middle));
   }
-  return {best, back};
+  return best;
 }
 
 struct Bench {
@@ -150,7 +145,7 @@ struct Bench {
   void capped(Lid rows, Size cap, double ratio);
   void one_policy(Stream& stream, State& state, const RowSource& source, const ResidencyOptions& options, double ratio,
                   const std::vector<double>& expected);
-  void report(const std::string& name, const Residency& array, double ratio, double took, double back, double lost);
+  void report(const std::string& name, const Residency& array, double ratio, double took, double lost);
 };
 
 /// The kernel for one thread a row, which a CPU runs, on the same device.
@@ -185,7 +180,7 @@ void Bench::formats(Lid rows) {
     options.parallel = parallel_for(threads);
     Residency array(*stream, source, options);
     const std::vector<double> slow = reference(*stream, state, array);
-    const double took = time_passes(array, state, seconds).first;
+    const double took = time_passes(array, state, seconds);
     const std::vector<double> result = some_results(*stream, state);
     if (expected.empty()) expected = result;
     if (!(difference(result, slow) < 1e-12)) {
@@ -194,12 +189,11 @@ void Bench::formats(Lid rows) {
     }
     const double lost = difference(result, expected);
     if (!(lost <= 1e3 * array.loss() + 1e-15)) figures.wrong = true;
-    report(array.layout().name(), array, 0, took, 0, lost);
+    report(array.layout().name(), array, 0, took, lost);
   }
 }
 
-void Bench::report(const std::string& name, const Residency& array, double ratio, double took, double back,
-                   double lost) {
+void Bench::report(const std::string& name, const Residency& array, double ratio, double took, double lost) {
   const Placement& place = array.placement();
   const double rows = place.rows, bytes = static_cast<double>(array.layout().row_bytes) + own_bytes;
   const ResidencyCounts& counts = array.counts();
@@ -213,14 +207,13 @@ void Bench::report(const std::string& name, const Residency& array, double ratio
   if (brought > 0)
     fmt::print("  brings {:.2f} GB, {:.1f} GB/s, {:.3f} of copies", 1e-9 * brought, 1e-9 * brought / took,
                brought / took / bandwidth.copy_to_device);
-  if (counts.bytes_sent_back > 0) fmt::print("  + {:.2f} ms back", 1e3 * back);
   fmt::print("\n");
   std::fflush(stdout);
   figures.json.push_back(fmt::format(
       R"({{"name": "{}", "times_cap": {}, "rows": {}, "row_bytes": {}, "seconds": {:.6e}, "ns_a_row": {:.4f}, "of_triad": {:.4f}, )"
-      R"("loss": {:.3e}, "result_difference": {:.3e}, "bytes_brought": {:.6e}, "of_copies": {:.4f}, "seconds_back": {:.3e}}})",
+      R"("loss": {:.3e}, "result_difference": {:.3e}, "bytes_brought": {:.6e}, "of_copies": {:.4f}}})",
       name, ratio, place.rows, array.layout().row_bytes, took, 1e9 * took / rows, bytes * rows / took / bandwidth.triad,
-      array.loss(), lost, brought, brought / took / bandwidth.copy_to_device, counts.bytes_sent_back > 0 ? back : 0.0));
+      array.loss(), lost, brought, brought / took / bandwidth.copy_to_device));
 }
 
 void Bench::one_policy(Stream& stream, State& state, const RowSource& source, const ResidencyOptions& options,
@@ -229,12 +222,12 @@ void Bench::one_policy(Stream& stream, State& state, const RowSource& source, co
     const Choice choice = make_residency(stream, source, options, [&](Residency& array) { pass(array, state); });
     Residency& array = *choice.residency;
     const Trial& best = choice.trials[choice.best];
-    const auto [took, back] = time_passes(array, state, seconds);
+    const double took = time_passes(array, state, seconds);
     const double lost = difference(some_results(stream, state), expected);
     if (is_exact(array.layout().format) && lost != 0) figures.wrong = true;
     const bool is_auto = options.policy == Policy::automatic;
     report(is_auto ? fmt::format("auto {:.0e}: {}", options.tolerance, best.name()) : best.name(), array, ratio, took,
-           back, lost);
+           lost);
   } catch (const Error& error) {
     fmt::print("{:<26} {}\n", policy_name(options.policy), error.what());
   }
@@ -253,9 +246,9 @@ void Bench::capped(Lid rows, Size cap, double ratio) {
     const auto stream = device->make_stream("bench");
     State state(*stream, rows);
     Residency array(*stream, source, options);
-    const double took = time_passes(array, state, seconds).first;
+    const double took = time_passes(array, state, seconds);
     expected = some_results(*stream, state);
-    report("without a cap: resident", array, ratio, took, 0, 0);
+    report("without a cap: resident", array, ratio, took, 0);
   }
   const auto device = make(State::bytes(rows) + cap);
   const auto stream = device->make_stream("bench");

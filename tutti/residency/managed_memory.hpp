@@ -7,23 +7,26 @@
 
 namespace tutti {
 
-/// Memory whose pages are on the host unless they were brought to the device.
+/// Read-only memory of the host, of whose pages the device has copies where they were brought.
 class ManagedMemory {
  public:
   virtual ~ManagedMemory() = default;
   ManagedMemory(const ManagedMemory&) = delete;
   ManagedMemory& operator=(const ManagedMemory&) = delete;
 
+  /// The host writes it before any of it is brought.
   virtual std::byte* data() = 0;
-  /// Enqueues the move of bytes [begin, begin + count) to the device, or back to the host.
-  virtual void prefetch(Stream& stream, Size begin, Size count, bool to_device) = 0;
+  /// Enqueues copies of bytes [begin, begin + count) to the device.
+  virtual void bring(Stream& stream, Size begin, Size count) = 0;
+  /// Frees the device's copies of them, which no work may read any more: at once, nothing is enqueued or moved.
+  virtual void drop(Size begin, Size count) = 0;
 
  protected:
   ManagedMemory() = default;
 };
 
 /// Null where the device has no unified memory: host and fake devices. Error(resource) when it cannot move pages by
-/// itself, or when its memory has less than `bytes` free: pages that do not fit would be thrown out one by one.
+/// itself.
 std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes);
 
 }  // namespace tutti

@@ -21,6 +21,7 @@ struct Residency::Window {
   Buffer<std::byte> staging;  ///< pinned, for rows in ordinary memory
   std::unique_ptr<Event> filled, free, staging_free;
   Lid chunk = no_lid;  ///< that it holds
+  Range pages;         ///< managed: rows whose pages are on the device
   Size last_used = 0;
   const Stream* reader = nullptr;  ///< the last one
 };
@@ -90,10 +91,6 @@ void Residency::load(const RowSource& source) {
     source.fill({begin, begin + count}, piece);
     encode_rows(layout_, source.name, begin, piece, encoded, loss_, options_.parallel);
     keep({begin, begin + count}, encoded);
-  }
-  if (managed_) {  // pages that were written on the host are there, but for those that the driver moved by itself
-    managed_->prefetch(*own_stream_, 0, placement_.host_bytes, false);
-    own_stream_->synchronize();
   }
 }
 
@@ -178,7 +175,7 @@ void Residency::fill_window(Window& window, Range rows) {
   const Size bytes = layout_.bytes(rows.size());
   if (window.reader != nullptr && window.reader != &copies()) copies().wait(*window.free);
   if (managed_) {
-    managed_->prefetch(copies(), host_offset(rows.begin), bytes, true);
+    move_pages(window, rows);
   } else {
     const std::byte* from = host_rows() + host_offset(rows.begin);
     if (!window.staging.empty()) {
@@ -195,28 +192,23 @@ void Residency::fill_window(Window& window, Range rows) {
   }
 }
 
+/// The window's pages make room first: not behind their readers, but when these are done. The other window's copy is
+/// under way meanwhile.
+void Residency::move_pages(Window& window, Range rows) {
+  if (!window.pages.empty()) {
+    window.free->wait();
+    const Size bytes = layout_.bytes(window.pages.size());
+    managed_->drop(host_offset(window.pages.begin), bytes);
+    counts_.bytes_dropped += bytes;
+  }
+  managed_->bring(copies(), host_offset(rows.begin), layout_.bytes(rows.size()));
+  window.pages = rows;
+}
+
 void Residency::release(const Chunk& chunk) {
   Window& window = windows_[chunk.buffer];
   pass_.stream->record(*window.free);
   window.reader = pass_.stream;
-}
-
-void Residency::end_pass() {
-  if (steps() == 0 || placement_.policy != Policy::managed) return;
-  // A pass ends with all rows back on the host, as it is on a device whose memory others have filled in between.
-  for (Window& window : windows_) {
-    if (window.reader != nullptr) copies().wait(*window.free);
-    window.chunk = no_lid;
-  }
-  if (!managed_) return;
-  const Size begin = host_offset(placement_.rows_of(pass_.first).begin);
-  const Size bytes = host_offset(placement_.rows_of(pass_.last - 1).end) - begin;
-  managed_->prefetch(copies(), begin, bytes, false);
-  counts_.bytes_sent_back += bytes;
-}
-
-void Residency::settle() {
-  if (own_stream_) own_stream_->synchronize();
 }
 
 }  // namespace tutti

@@ -63,7 +63,7 @@ struct ResidencyCounts {
   Size chunks = 0;       ///< that were brought to the device
   Size chunks_kept = 0;  ///< that were still there from the pass before
   Size bytes_brought = 0;
-  Size bytes_sent_back = 0;  ///< managed: pages that make room again
+  Size bytes_dropped = 0;  ///< managed: copies of pages that made room for others
 };
 
 /// The array on the device of one stream, which must outlive it.
@@ -86,8 +86,6 @@ class Residency {
   bool can_be_captured() const {
     return placement_.fits() || (options_.self_contained && options_.pinned && !managed_);
   }
-  /// Waits until pages that managed memory sends back are on the host. Passes wait for them by themselves.
-  void settle();
 
   /// Rows that a kernel can read once work of the pass's stream comes to it.
   struct Chunk {
@@ -105,7 +103,6 @@ class Residency {
   /// A pass begins at that end of its chunks that is still there.
   Chunk bring(Lid step);
   void release(const Chunk& chunk);
-  void end_pass();
 
  private:
   struct Window;
@@ -116,6 +113,7 @@ class Residency {
   Window& window_for(Lid chunk);
   bool is_held(Lid chunk) const;
   void fill_window(Window& window, Range rows);
+  void move_pages(Window& window, Range rows);
   /// Where copies of this pass are enqueued.
   Stream& copies() { return own_stream_ ? *own_stream_ : *pass_.stream; }
   std::byte* host_rows();
@@ -164,7 +162,6 @@ void for_each_chunk(Residency& array, Stream& stream, Range rows, const F& f, Ki
   bring(0, array.kept_steps());
   if (const Residency::Chunk chunk = array.resident_rows(); !chunk.rows.empty()) call(chunk);
   bring(array.kept_steps(), array.steps());
-  array.end_pass();
 }
 
 /// One pass over all rows, on the array's stream.

@@ -1,7 +1,6 @@
 // Unified memory by the CUDA runtime.
 #include <cuda_runtime_api.h>
 
-#include "tutti/base/units.hpp"
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/residency/managed_memory.hpp"
 
@@ -14,9 +13,10 @@ class CudaManagedMemory final : public ManagedMemory {
     const cuda::CurrentDevice current(device.index());
     TUTTI_CUDA_CHECK(cudaMallocManaged(&data_, static_cast<std::size_t>(bytes), cudaMemAttachGlobal));
     try {
-      // Pages wait on the host. A kernel that meets one there reads it over the bus, and moves nothing.
-      advise(bytes, cudaMemAdviseSetPreferredLocation, false);
-      advise(bytes, cudaMemAdviseSetAccessedBy, true);
+      // In large pages: where the host touches them first, they are small, and slow to write and to move.
+      prefetch(0, bytes, false, cudaStreamPerThread);
+      TUTTI_CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
+      advise(0, bytes, cudaMemAdviseSetReadMostly);
     } catch (...) {
       cudaFree(data_);
       throw;
@@ -28,18 +28,23 @@ class CudaManagedMemory final : public ManagedMemory {
   }
   std::byte* data() override { return static_cast<std::byte*>(data_); }
 
-  void prefetch(Stream& stream, Size begin, Size count, bool to_device) override {
+  void bring(Stream& stream, Size begin, Size count) override {
     const cuda::CurrentDevice current(device_.index());
-    const auto bytes = static_cast<std::size_t>(count);
-    auto* native = static_cast<cudaStream_t>(stream.native());
-#if CUDART_VERSION >= 13000
-    TUTTI_CUDA_CHECK(cudaMemPrefetchAsync(data() + begin, bytes, location(to_device), 0, native));
-#else
-    TUTTI_CUDA_CHECK(cudaMemPrefetchAsync(data() + begin, bytes, location(to_device), native));
-#endif
+    prefetch(begin, count, true, static_cast<cudaStream_t>(stream.native()));
     CopyCounts& counts = device_.counts();
-    (to_device ? counts.to_device_bytes : counts.to_host_bytes) += count;
+    counts.to_device_bytes += count;
     counts.copies += 1;
+  }
+
+  /// Pages that are no longer to have several copies lose all but one. Sending them back would copy what the host has;
+  /// with the host as their preferred place it takes twenty times as long. Pages that others read, too, stay.
+  void drop(Size begin, Size count) override {
+    constexpr Size page = 4096;
+    const Size first = (begin + page - 1) / page * page, end = (begin + count) / page * page;
+    if (end <= first) return;
+    const cuda::CurrentDevice current(device_.index());
+    advise(first, end - first, cudaMemAdviseUnsetReadMostly);
+    advise(first, end - first, cudaMemAdviseSetReadMostly);
   }
 
  private:
@@ -55,8 +60,16 @@ class CudaManagedMemory final : public ManagedMemory {
     return on_device ? device_.index() : cudaCpuDeviceId;
   }
 #endif
-  void advise(Size bytes, cudaMemoryAdvise advice, bool on_device) {
-    TUTTI_CUDA_CHECK(cudaMemAdvise(data_, static_cast<std::size_t>(bytes), advice, location(on_device)));
+  void prefetch(Size begin, Size count, bool to_device, cudaStream_t stream) {
+    const auto bytes = static_cast<std::size_t>(count);
+#if CUDART_VERSION >= 13000
+    TUTTI_CUDA_CHECK(cudaMemPrefetchAsync(data() + begin, bytes, location(to_device), 0, stream));
+#else
+    TUTTI_CUDA_CHECK(cudaMemPrefetchAsync(data() + begin, bytes, location(to_device), stream));
+#endif
+  }
+  void advise(Size begin, Size count, cudaMemoryAdvise advice) {
+    TUTTI_CUDA_CHECK(cudaMemAdvise(data() + begin, static_cast<std::size_t>(count), advice, location(true)));
   }
 
   Device& device_;
@@ -75,11 +88,6 @@ std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes) {
          "{}: this GPU cannot move pages of unified memory by itself; set residency.policy to "
          "\"streamed\"",
          device.name());
-  std::size_t free_bytes = 0, total = 0;
-  TUTTI_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total));
-  if (bytes > static_cast<Size>(free_bytes))
-    fail(ErrorKind::resource, "{}: {} of unified memory do not fit, {} are free; set residency.policy to \"streamed\"",
-         device.name(), format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(free_bytes)));
   return std::make_unique<CudaManagedMemory>(device, bytes);
 }
 

@@ -16,9 +16,14 @@ TEST(FlowRate, of_devices_with_their_own_memory_and_without) {
   options.threads = 1;
   options.fake.memory = Size{16} << 20;
   DeviceSet devices = open_devices("fake:1,cpu", test::world(), options);
-  FlowCase cold, warm;
+  FlowCase cold, warm, swept, stretched;
   warm.scalars.resize(1);
-  for (const FlowCase* flow : {&cold, &warm})
+  for (FlowCase* flow : {&swept, &stretched}) {
+    flow->pressure = PressureMethod::jacobi;
+    flow->sweeps = 5;
+    for (GridLine& line : flow->grid.lines) line = make_grid_line(8, 0, 1, flow == &swept ? 0 : 2, false);
+  }
+  for (const FlowCase* flow : {&cold, &warm, &swept, &stretched})
     for (const bool single : {false, true})
       for (const auto& device : devices.devices) {
         const Size before = device->budget().used();

@@ -6,14 +6,9 @@
 #include "tutti/base/mpi/over_ranks.hpp"
 #include "tutti/device/sums/reduce.hpp"
 #include "tutti/device/zeros.hpp"
-#include "tutti/exchange/for_each_cell.hpp"
-#include "tutti/models/incompressible/pressure/jacobi_kernel.hpp"
+#include "tutti/models/incompressible/pressure/jacobi_pass.hpp"
 #include "tutti/models/incompressible/pressure/pressure.hpp"
 #include "tutti/models/incompressible/pressure/relaxation_kernel.hpp"
-
-#if defined(__CUDACC__)
-#include "tutti/models/incompressible/pressure/jacobi_cuda.cuh"
-#endif
 
 namespace tutti::incompressible {
 namespace {
@@ -31,17 +26,6 @@ Mirrors<T> mirrors(const FlowCase& flow) {
   }
   return m;
 }
-
-template <class T, template <class> class Stencil>
-struct MakeSweep {
-  JacobiSweep<T, Stencil> sweep;
-  void operator()(Stream& stream, const CellBox& box, Range range) const {
-#if defined(__CUDACC__)
-    if (stream.kind() == DeviceKind::cuda && march_on_gpu(stream, box, sweep)) return;
-#endif
-    for_each_cell<T>(stream, box, range, sweep);
-  }
-};
 
 /// Sweeps over all parts, whose ghosts travel behind each.
 template <class T>
@@ -135,8 +119,8 @@ class Relaxation final : public PressureSolver<T> {
     sweep_->run([this](std::size_t p, Kernels& to) {
       FlowPart<T>& part = problem_.parts[p];
       const auto add = [&]<template <class> class Stencil>(const Stencil<T>& stencil) {
-        to.add(MakeSweep<T, Stencil>{{part.grid.array, stencil, part.p.data(), part.rhs.data(), next_[p].data(),
-                                      static_cast<T>(omega_), mirrors_}});
+        to.add(JacobiPass<T, Stencil>{{part.grid.array, stencil, part.p.data(), part.rhs.data(), next_[p].data(),
+                                       static_cast<T>(omega_), mirrors_}});
       };
       uniform_ ? add(*uniform_) : add(metric_stencil(part.grid.view()));
     });
