@@ -21,16 +21,13 @@ class PassWays {
     part_.box = {{0, 0, 0}, {side, side, side}};
     const BoxArray array{grown(part_.box, 1)};
     part_.grid = PartGrid<T>(stream, cube(side, stretch), array);
-    std::uint64_t seed = 3;
-    const auto add = [&](Buffer<T>& field) { field = scattered_field<T>(stream, array.values(), ++seed); };
+    const auto add = [&](Buffer<T>& field) { field = scattered_field<T>(stream, array.values(), ++seed_); };
     for (std::size_t c = 0; c < 3; ++c)
       for (Buffer<T>* field : {&part_.u[c], &part_.intermediate[c], &part_.rate[c]}) add(*field);
     add(part_.p);
     add(part_.rhs);
-    PartScalar<T>& temperature = part_.scalars.emplace_back();
-    for (Buffer<T>* field : {&temperature.now, &temperature.next, &temperature.rate}) add(*field);
-    temperature.diffusivity = T(2e-3);
     for (Buffer<T>& field : right_) add(field);
+    add_scalar();
     constants_.viscosity = T(1e-3);
     constants_.buoyancy[1] = T(0.5);
   }
@@ -40,10 +37,19 @@ class PassWays {
     divergence();
     correction();
     momentum<true>("momentum and temperature", 16, 3 * 59 + 52);
+    scalars<1>("a scalar");
+    add_scalar();
+    scalars<2>("two scalars");
     return good_;
   }
 
  private:
+  void add_scalar() {
+    PartScalar<T>& scalar = part_.scalars.emplace_back();
+    for (Buffer<T>* field : {&scalar.now, &scalar.next, &scalar.rate})
+      *field = scattered_field<T>(stream_, part_.grid.array.values(), ++seed_);
+    scalar.diffusivity = T(2e-3);
+  }
   static constexpr int wide = 16 / static_cast<int>(sizeof(T)), half = wide / 2;
   // The rate before is taken over as it is: values stay finite.
   static constexpr StageWeights<T> weights{T(1e-6), T(0)};
@@ -91,8 +97,8 @@ class PassWays {
              void (*kernel)(CellBox, Pass, RowGroups, Lid), std::size_t shared = 0) {
     std::string cut = fmt::format("{}, {} cells x {} x {}, {} planes", name, Tuning::cells, Tuning::threads,
                                   Tuning::resident, Tuning::planes);
-    if constexpr (requires { Tuning::ahead; })
-      cut += fmt::format(", {} ahead{}", Tuning::ahead, Tuning::brings_rows ? " with rows beside" : "");
+    if constexpr (requires { Tuning::ahead; }) cut += fmt::format(", {} ahead", Tuning::ahead);
+    if constexpr (requires { Tuning::brings_rows; }) cut += Tuning::brings_rows ? " with rows beside" : "";
     const auto launch = [&] { launch_rows<Tuning>(stream_, part_.box, pass, kernel, shared); };
     launch();  // before its resources are asked for: it may need to be allowed more shared memory
     compare(cut, cost, written, launch, resources(kernel, Tuning::threads, shared));
@@ -102,18 +108,14 @@ class PassWays {
   void momentum(const std::string& name, int values, double flops) {
     const Cost cost{values, flops};
     part_.warm = warm;
-    PartScalar<T>& t = part_.scalars[0];
+    std::vector<PartScalar<T>> left_out;
+    if (!warm) part_.scalars.swap(left_out);
     Written written;
     for (std::size_t c = 0; c < 3; ++c) written.insert(written.end(), {&part_.intermediate[c], &part_.rate[c]});
-    if (warm) written.insert(written.end(), {&t.next, &t.rate});
+    if (warm) written.insert(written.end(), {&part_.scalars[0].next, &part_.scalars[0].rate});
     const auto pass = [&] { return predict_pass<warm, false>(part_, constants_, weights); };
     a_thread_per_cell(name, cost, written, pass);
-    as_the_model(name, cost, written, [&](Kernels& to) {
-      std::vector<PartScalar<T>> none;
-      if (!warm) part_.scalars.swap(none);
-      predict(to, part_, constants_, weights);
-      if (!warm) part_.scalars.swap(none);
-    });
+    as_the_model(name, cost, written, [&](Kernels& to) { predict(to, part_, constants_, weights); });
     const auto way = [&]<class Tuning>(Tuning) {
       march<Tuning>(name, cost, written, pass(),
                     equal_ ? &detail::march_momentum<Tuning, true, T, warm, false>
@@ -136,6 +138,28 @@ class PassWays {
     }
     way(MomentumTuning<wide, 384, 1, 8, 2, false>{});
     way(MomentumTuning<wide, 384, 1, 8, 2, true>{});
+    if (!warm) part_.scalars.swap(left_out);
+  }
+
+  template <int count>
+  void scalars(const std::string& name) {
+    const Cost cost{3 + 4 * count, 52.0 * count};
+    Written written;
+    for (PartScalar<T>& s : part_.scalars) written.insert(written.end(), {&s.next, &s.rate});
+    const auto pass = [&] {
+      return StepScalars<T>{part_.grid.view(), part_.velocity(), scalars_from(part_, 0, true), weights};
+    };
+    a_thread_per_cell(name, cost, written, pass);
+    const auto way = [&]<class Tuning>(Tuning) {
+      march<Tuning>(
+          name, cost, written, pass(),
+          equal_ ? &detail::march_scalars<Tuning, true, T, count> : &detail::march_scalars<Tuning, false, T, count>,
+          detail::ScalarFields<T, Tuning, count>::Ahead::bytes);
+    };
+    way(ScalarTuning<wide, 384, 1, 8, 2>{});
+    way(ScalarTuning<wide, 512, 1, 8, 2>{});
+    way(ScalarTuning<wide, 256, 2, 8, 2>{});
+    way(ScalarTuning<wide, 256, 2, 4, 2>{});
   }
 
   void divergence() {
@@ -176,6 +200,7 @@ class PassWays {
   Range all() const { return {0, static_cast<Lid>(part_.box.cells())}; }
 
   Stream& stream_;
+  std::uint64_t seed_ = 3;
   const FigureLine& line_;
   double seconds_;
   bool equal_;

@@ -160,19 +160,47 @@ struct ScalarRate {
   TUTTI_HD T value(T diffusivity) const { return diffusivity * conduction - convection; }
 };
 
-/// Rate of a scalar at the cell's centre: -div(u s) + diffusivity lap s.
+/// Rates of a scalar at the centres of a line's cells along x, from cell `at`: -div(u s) + diffusivity lap s.
 template <class T>
-TUTTI_HD inline T scalar_rate(const GridView<T>& g, const VelocityView<T>& u, const T* s, T diffusivity, Lid n,
-                              const Lid (&at)[3]) {
-  ScalarRate<T> sum;
-  for (int a = 0; a < 3; ++a) {
-    const Lid sa = g.stride(a), ia = at[a];
-    const LineMetric<T>& la = g.line[a];
-    sum.add(scalar_face(s[n - sa], s[n], u[a][n - sa], la.distance(ia - 1)),
-            scalar_face(s[n], s[n + sa], u[a][n], la.distance(ia)), la.width(ia));
+class ScalarLine {
+  template <int D>
+  struct Direction {
+    MetricAlong<D, T> width, below, above;
+    const T* v;
+    Lid stride;
+    TUTTI_HD Direction(const GridView<T>& g, const VelocityView<T>& u, Lid n, const Lid (&at)[3])
+        : width(g.line[D].inverse_width + (at[D] - g.line[D].first)),
+          below(g.line[D].inverse_distance + (at[D] - 1 - g.line[D].first)),
+          above(g.line[D].inverse_distance + (at[D] - g.line[D].first)),
+          v(u[D] + n),
+          stride(g.stride(D)) {}
+    [[gnu::always_inline]] TUTTI_HD void add_to(ScalarRate<T>& sum, const T* s, Lid i) const {
+      const Lid before = i - stride;
+      sum.add(scalar_face(s[before], s[i], v[before], below(i)), scalar_face(s[i], s[i + stride], v[i], above(i)),
+              width(i));
+    }
+  };
+
+ public:
+  TUTTI_HD ScalarLine(const GridView<T>& g, const VelocityView<T>& u, const T* s, T diffusivity, Lid n,
+                      const Lid (&at)[3])
+      : s_(s + n), diffusivity_(diffusivity), x_(g, u, n, at), y_(g, u, n, at), z_(g, u, n, at) {}
+
+  [[gnu::always_inline]] TUTTI_HD T rate(Lid i) const {
+    ScalarRate<T> sum;
+    x_.add_to(sum, s_, i);
+    y_.add_to(sum, s_, i);
+    z_.add_to(sum, s_, i);
+    return sum.value(diffusivity_);
   }
-  return sum.value(diffusivity);
-}
+
+ private:
+  const T* s_;
+  T diffusivity_;
+  Direction<0> x_;
+  Direction<1> y_;
+  Direction<2> z_;
+};
 
 template <class T>
 TUTTI_HD inline T divergence(const GridView<T>& g, const VelocityView<T>& u, Lid n, const Lid (&at)[3]) {

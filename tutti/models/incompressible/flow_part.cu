@@ -86,9 +86,9 @@ void predict(Kernels& to, FlowPart<T>& part, const FlowConstants<T>& constants, 
     forced ? add.template operator()<true, true>() : add.template operator()<true, false>();
   else
     forced ? add.template operator()<false, true>() : add.template operator()<false, false>();
-  for (std::size_t s = part.warm ? 1 : 0; s < part.scalars.size(); ++s)
-    to.add(on_cells<T>(
-        StepScalar<T>{part.grid.view(), part.velocity(), view_of(part.scalars[s], constants.diffuses), weights}));
+  for (std::size_t s = most_scalars_together; s < part.scalars.size(); s += most_scalars_together)
+    add_pass(to, part,
+             StepScalars<T>{part.grid.view(), part.velocity(), scalars_from(part, s, constants.diffuses), weights});
 }
 
 template <class T>

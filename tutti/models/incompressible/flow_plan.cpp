@@ -274,8 +274,8 @@ int planned_sweeps(const FlowCase& flow) {
 }
 
 Size values_besides_pressure(const FlowCase& flow) {
-  Size values = 10 + 4 + 7 + 7 * static_cast<Size>(flow.scalars.size());
-  if (flow.has_temperature) --values;
+  // A scalar: four of its own, and half of the velocities, which GPUs read once for two scalars.
+  Size values = 10 + 4 + 7 + 6 * static_cast<Size>(flow.scalars.size());
   if (flow.is_forced() || flow.subgrid != SubgridModel::none) values += 3;
   if (flow.subgrid != SubgridModel::none) values += (3 + 1) + (3 + 1 + 3) + (flow.is_forced() ? 3 : 0);
   if (flow.bulk) ++values;

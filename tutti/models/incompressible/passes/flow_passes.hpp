@@ -23,30 +23,58 @@ struct ScalarView {
   TUTTI_HD T source_at(Lid n) const { return source != nullptr ? source[n] : constant_source; }
 };
 
+/// Scalars that a pass takes together: velocities are read once for all of them.
+inline constexpr int most_scalars_together = 4;
+template <class T>
+struct ScalarViews {
+  ScalarView<T> of[most_scalars_together];
+  int count = 0;
+};
+
+/// Cells [0, count) of a line along x, from cell `at`.
 template <class T>
 TUTTI_HD inline void step_scalar(const GridView<T>& g, const VelocityView<T>& u, const ScalarView<T>& s,
-                                 const StageWeights<T>& weights, Lid n, const Lid (&at)[3]) {
-  const T rate = scalar_rate(g, u, s.now, s.diffusivity, n, at) + s.source_at(n);
-  s.next[n] = weights.step(s.now[n], rate, s.rate[n]);
-  s.rate[n] = rate;
+                                 const StageWeights<T>& weights, Lid n, const Lid (&at)[3], Lid count) {
+  const ScalarLine<T> line(g, u, s.now, s.diffusivity, n, at);
+  const StageWeights<T> stage = weights;
+  const T* const now = s.now + n;
+  T *const next = s.next + n, *const rates = s.rate + n;
+  // A loop that asks for each cell whether its source varies does not become vectors.
+  const auto step = [&](const auto& source) {
+    TUTTI_NO_ALIASES
+    for (Lid i = 0; i < count; ++i) {
+      const T rate = line.rate(i) + source(i);
+      next[i] = stage.step(now[i], rate, rates[i]);
+      rates[i] = rate;
+    }
+  };
+  const T* const sources = s.source + n;
+  const T constant = s.constant_source;
+  if (s.source != nullptr)
+    step([sources](Lid i) { return sources[i]; });
+  else
+    step([constant](Lid) { return constant; });
 }
 
+/// Scalars without momentum.
 template <class T>
-struct StepScalar {
+struct StepScalars {
   GridView<T> g;
   VelocityView<T> u;
-  ScalarView<T> s;
+  ScalarViews<T> scalars;
   StageWeights<T> weights;
-  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const {
-    const Lid at[3] = {i, j, k};
-    step_scalar(g, u, s, weights, g.array.at(i, j, k), at);
+  TUTTI_HD void cells(Lid count, const Lid (&at)[3]) const {
+    const Lid n = g.array.at(at[0], at[1], at[2]);
+    for (int s = 0; s < scalars.count; ++s) step_scalar(g, u, scalars.of[s], weights, n, at, count);
   }
+  TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
+  void line(Lid begin, Lid end, Lid j, Lid k) const { cells(end - begin, {begin, j, k}); }
 };
 
 template <class T>
 struct PredictArrays {
   VelocityView<T> u, intermediate, rate;
-  ScalarView<T> temperature;
+  ScalarViews<T> scalars;  ///< where the flow is warm, the temperature first
   const T* force[3];
 };
 
@@ -57,8 +85,7 @@ struct FaceForce {
   TUTTI_HD T lift(T t, T t_next) const { return buoyancy * (T(0.5) * (t + t_next) - reference); }
 };
 
-/// Velocity, and the temperature, which it reads anyway. Two of the flags that change what a cell reads; they are the
-/// same for all cells.
+/// Velocity and scalars. Two of the flags that change what a cell reads; they are the same for all cells.
 template <class T, bool warm, bool forced>
 struct Predict {
   GridView<T> g;
@@ -76,7 +103,7 @@ struct Predict {
     const T force = constants.force[C];
     const StageWeights<T> stage = weights;
     const T *const forces = forced ? a.force[C] + n : nullptr, *const u = a.u[C] + n;
-    const T* const temperature = warm ? a.temperature.now + n : nullptr;
+    const T* const temperature = warm ? a.scalars.of[0].now + n : nullptr;
     T *const next = a.intermediate.c[C] + n, *const rates = a.rate.c[C] + n;
     const Lid stride = g.stride(C);
     TUTTI_NO_ALIASES
@@ -95,8 +122,7 @@ struct Predict {
     component<0>(n, at, count);
     component<1>(n, at, count);
     component<2>(n, at, count);
-    if (warm)
-      for (Lid i = 0; i < count; ++i) step_scalar(g, a.u, a.temperature, weights, n + i, {at[0] + i, at[1], at[2]});
+    for (int s = 0; s < a.scalars.count; ++s) step_scalar(g, a.u, a.scalars.of[s], weights, n, at, count);
   }
   TUTTI_HD void operator()(Lid i, Lid j, Lid k) const { cells(1, {i, j, k}); }
   /// The same for a line, with what it shares kept out of the loop: as vectors.
@@ -192,6 +218,14 @@ ScalarView<T> view_of(PartScalar<T>& s, bool diffuses) {
   const T diffusivity = diffuses ? s.diffusivity : T(0);
   return {s.now.data(), s.next.data(), s.rate.data(), s.source.data(), s.constant_source, diffusivity};
 }
+/// Of the scalars from `first` on, as many as are taken together.
+template <class T>
+ScalarViews<T> scalars_from(FlowPart<T>& part, std::size_t first, bool diffuse) {
+  ScalarViews<T> views;
+  for (std::size_t s = first; s < part.scalars.size() && views.count < most_scalars_together; ++s)
+    views.of[views.count++] = view_of(part.scalars[s], diffuse);
+  return views;
+}
 /// warm and forced as the part is.
 template <bool warm, bool forced, class T>
 Predict<T, warm, forced> predict_pass(FlowPart<T>& part, const FlowConstants<T>& constants,
@@ -200,7 +234,7 @@ Predict<T, warm, forced> predict_pass(FlowPart<T>& part, const FlowConstants<T>&
           {part.velocity(),
            part.intermediate_velocity(),
            {{part.rate[0].data(), part.rate[1].data(), part.rate[2].data()}},
-           warm ? view_of(part.scalars[0], constants.diffuses) : ScalarView<T>{},
+           scalars_from(part, 0, constants.diffuses),
            {part.force[0].data(), part.force[1].data(), part.force[2].data()}},
           constants,
           weights,

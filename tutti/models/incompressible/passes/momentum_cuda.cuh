@@ -1,12 +1,15 @@
 // The predictor tuned for GPUs: threads march in z, several cells of a row each. Momentum and heat that pass through
 // the faces above a plane stay in registers until the thread is in the plane above, as what the faces between a
 // thread's own cells pass does. What memory has, and the rows beside, of which caches have most, come through shared
-// memory, a plane or more ahead. The bits are those of Predict and StepScalar.
+// memory, a plane or more ahead. Scalars but the temperature follow by themselves, as threads have no registers for
+// more (scalars_cuda.cuh). The bits are those of Predict.
 #pragma once
 
+#include "tutti/exchange/for_each_cell.hpp"
 #include "tutti/models/incompressible/passes/flow_passes.hpp"
 #include "tutti/models/incompressible/passes/march_cuda.cuh"
 #include "tutti/models/incompressible/passes/planes_ahead_cuda.cuh"
+#include "tutti/models/incompressible/passes/scalars_cuda.cuh"
 
 namespace tutti::incompressible {
 
@@ -40,8 +43,8 @@ struct FlowPlane {
     v_edge = load_edge<cells>(pass.a.u[1] + n, lane);
     w_edge = load_edge<cells>(pass.a.u[2] + n, lane);
     if constexpr (warm) {
-      load_aligned<cells>(pass.a.temperature.now + n, t);
-      t_edge = load_edge<cells>(pass.a.temperature.now + n, lane);
+      load_aligned<cells>(pass.a.scalars.of[0].now + n, t);
+      t_edge = load_edge<cells>(pass.a.scalars.of[0].now + n, lane);
     }
   }
 };
@@ -71,10 +74,10 @@ struct MomentumAhead : MomentumFields<T, Tuning, warm, forced>::Ahead {
     const Lid above = n + pass.g.array.plane();
 #pragma unroll
     for (int c = 0; c < 3; ++c) this->bring_shared(c, pass.a.u[c] + above);
-    if constexpr (warm) this->bring_shared(3, pass.a.temperature.now + above);
+    if constexpr (warm) this->bring_shared(3, pass.a.scalars.of[0].now + above);
 #pragma unroll
     for (int c = 0; c < 3; ++c) this->bring(Fields::rates + c, pass.a.rate[c] + n);
-    if constexpr (warm) this->bring(Fields::rates + 3, pass.a.temperature.rate + n);
+    if constexpr (warm) this->bring(Fields::rates + 3, pass.a.scalars.of[0].rate + n);
     if constexpr (forced) {
 #pragma unroll
       for (int c = 0; c < 3; ++c) this->bring(Fields::forces + c, pass.a.force[c] + n);
@@ -134,9 +137,9 @@ struct MomentumAhead : MomentumFields<T, Tuning, warm, forced>::Ahead {
       case w_north:
         return pass.a.u[2] + n + step;
       case t_south:
-        return pass.a.temperature.now + n - step;
+        return pass.a.scalars.of[0].now + n - step;
       default:
-        return pass.a.temperature.now + n + step;
+        return pass.a.scalars.of[0].now + n + step;
     }
   }
   __device__ static const T* corner_at(const Pass& pass, Lid n) {
@@ -320,7 +323,7 @@ class MomentumOfGroup {
   }
 
   __device__ void temperature(const Plane& here, const Plane& above, T u_west, const Lengths& z, Lid n) {
-    const ScalarView<T>& s = pass_.a.temperature;
+    const ScalarView<T>& s = pass_.a.scalars.of[0];
     T south[cells], north[cells], rates[cells], next[cells];
     ahead_.get_beside(pass_, t_south, n, south);
     ahead_.get_beside(pass_, t_north, n, north);
@@ -403,12 +406,19 @@ bool march_on_gpu(Stream& stream, const CellBox& box, const Predict<T, warm, for
                   MarchWhere where = MarchWhere::faster) {
   using Tuning = MomentumMarch<T, warm, forced>;
   const PredictArrays<T>& a = pass.a;
-  return march_rows<Tuning, T>(
+  const ScalarView<T>& first = a.scalars.of[0];
+  const bool marched = march_rows<Tuning, T>(
       stream, box, pass, equal_x, where,
       {a.u[0], a.u[1], a.u[2], a.intermediate[0], a.intermediate[1], a.intermediate[2], a.rate[0], a.rate[1], a.rate[2],
-       a.force[0], a.force[1], a.force[2], a.temperature.now, a.temperature.next, a.temperature.rate},
+       a.force[0], a.force[1], a.force[2], first.now, first.next, first.rate},
       []<bool equal>(std::bool_constant<equal>) { return &detail::march_momentum<Tuning, equal, T, warm, forced>; },
       detail::MomentumAhead<T, Tuning, warm, forced>::bytes);
+  if (!marched) return false;
+  StepScalars<T> others{pass.g, a.u, {}, pass.weights};
+  for (int s = warm ? 1 : 0; s < a.scalars.count; ++s) others.scalars.of[others.scalars.count++] = a.scalars.of[s];
+  if (!march_on_gpu(stream, box, others, equal_x, where))
+    for_each_cell<T>(stream, box, {0, static_cast<Lid>(box.cells())}, others);
+  return true;
 }
 
 }  // namespace tutti::incompressible
