@@ -79,6 +79,20 @@ TEST(FlowReference, warm_box) {
   }
 }
 
+/// Some go with momentum, others do not.
+TEST(FlowReference, many_scalars) {
+  const std::string warm =
+      "[fluid]\nviscosity = 0.01\ndiffusivity = 0.02\nbuoyancy = [0, 0, 2]\n"
+      "[initial]\ntemperature = \"x*y-z\"\nvelocity = [\"sin(5*y)\", \"z\", \"x*x\"]\n";
+  std::string dyes;
+  for (int k = 1; k <= 6; ++k)
+    dyes += fmt::format("[[scalar]]\nname = \"dye{}\"\ndiffusivity = {}\ninitial = \"x+{}*y*z\"\nsource = {}\n", k,
+                        0.01 * k, k, k % 2 == 0 ? "\"z-t\"" : "0.3");
+  for (const std::string& flow : {stirred, warm})
+    for (const std::string& scheme : {ab2, rk3})
+      expect_same("[6, 5, 7]", "stretch = [1, 1.5, 0]\n" + flow + scheme + jacobi + dyes);
+}
+
 TEST(FlowReference, channels) {
   const std::string in = "velocity = \"inflow\"\nvalue = [\"4*y*(1-y)*(1+t)\", \"0.1*sin(9*z+t)\", 0]";
   for (const std::string& scheme : {ab2, rk3})

@@ -40,8 +40,10 @@ TEST(FlowScalars, without_buoyancy_the_temperature_is_one_of_them) {
       "[initial]\ntemperature = \"x*y-z\"\nvelocity = [\"sin(5*y)\", \"z\", \"x*x\"]\n" +
       face("x-lower", "temperature = \"fixed\"\ntemperature_value = \"1+y*t\"") +
       face("z-upper", "value = [1, 0, 0]\ntemperature = \"flux\"\ntemperature_value = \"0.1*x\"") + periodic("y");
-  const std::string same = scalar("other", 0.3, "initial = \"y\"") +
-                           scalar("dye", 0.02, "initial = \"x*y-z\"\nsource = \"sin(3*x)*exp(-y+t)\"") +
+  // So many that the dye does not go with momentum.
+  std::string others;
+  for (const char* name : {"a", "b", "c", "other"}) others += scalar(name, 0.3, "initial = \"y\"");
+  const std::string same = others + scalar("dye", 0.02, "initial = \"x*y-z\"\nsource = \"sin(3*x)*exp(-y+t)\"") +
                            scalar_face("dye", "x-lower", "kind = \"fixed\"\nvalue = \"1+y*t\"") +
                            scalar_face("dye", "x-upper", "kind = \"no-flux\"") +
                            scalar_face("dye", "z-upper", "kind = \"flux\"\nvalue = \"0.1*x\"");

@@ -1,7 +1,8 @@
-// Unified memory of CUDA: memory that host and GPU both see, and whose pages move between them.
+// Unified memory of CUDA: memory of the host that the GPU sees, too, and whose pages it can have copies of.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "tutti/device/device.hpp"
 
@@ -25,8 +26,8 @@ class ManagedMemory {
   ManagedMemory() = default;
 };
 
-/// Null where the device has no unified memory: host and fake devices. Error(resource) when it cannot move pages by
-/// itself.
-std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes);
+/// Null where the device has no unified memory: host and fake devices. Of its budget `at_once` bytes are taken under
+/// `name`, for copies. Error(resource): no room for these, or a GPU that cannot move pages by itself.
+std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes, Size at_once, const std::string& name);
 
 }  // namespace tutti

@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-std::unique_ptr<ManagedMemory> make_managed_memory(Device&, Size) {
+std::unique_ptr<ManagedMemory> make_managed_memory(Device&, Size, Size, const std::string&) {
   return nullptr;
 }
 

@@ -50,7 +50,10 @@ Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOpt
                          source.name + ": zfp's table");
   resident_ = Buffer<std::byte>(device, layout_.bytes(placement_.resident), source.name);
   if (!placement_.fits()) {
-    if (options.policy == Policy::managed) managed_ = make_managed_memory(device, placement_.host_bytes);
+    const Size bytes = layout_.bytes(placement_.chunk);
+    if (options.policy == Policy::managed)
+      managed_ = make_managed_memory(device, placement_.host_bytes, bytes * placement_.buffers,
+                                     source.name + ": unified memory");
     if (!managed_ && options.pinned)
       pinned_ = Buffer<std::byte>(device, placement_.host_bytes, source.name, Memory::pinned);
     else if (!managed_)
@@ -58,10 +61,8 @@ Residency::Residency(Stream& stream, const RowSource& source, const ResidencyOpt
     if (options.policy != Policy::overlaid) own_stream_ = device.make_stream("residency");
     mark_ = device.make_event();
     windows_.resize(placement_.buffers);
-    const Size bytes = layout_.bytes(placement_.chunk);
     for (Window& window : windows_) {
-      // Pages that are moved to the device take as much of it as a buffer.
-      window.memory = Buffer<std::byte>(device, bytes, source.name + ": a buffer");
+      if (!managed_) window.memory = Buffer<std::byte>(device, bytes, source.name + ": a buffer");
       if (!pageable_.empty())
         window.staging = Buffer<std::byte>(device, bytes, source.name + ": a buffer", Memory::pinned);
       window.filled = device.make_event();
@@ -121,7 +122,8 @@ void Residency::begin_pass(Stream& stream, Range rows) {
   pass_.last = (rows.end - 1 - placement_.resident) / placement_.chunk + 1;
   if (options_.self_contained) {
     require(&stream == &stream_, "a self-contained pass on another stream than the array's");
-    for (Window& window : windows_) window.chunk = no_lid, window.reader = nullptr;
+    if (!managed_)  // which cannot be captured, and forgets nothing
+      for (Window& window : windows_) window.chunk = no_lid, window.reader = nullptr;
     if (own_stream_) {  // a capture spreads to the copies by this event
       stream.record(*mark_);
       own_stream_->wait(*mark_);
@@ -192,8 +194,8 @@ void Residency::fill_window(Window& window, Range rows) {
   }
 }
 
-/// The window's pages make room first: not behind their readers, but when these are done. The other window's copy is
-/// under way meanwhile.
+/// The window's pages make room first: not behind their readers, but when these are done. Kernels that read the other
+/// window may run meanwhile.
 void Residency::move_pages(Window& window, Range rows) {
   if (!window.pages.empty()) {
     window.free->wait();

@@ -50,7 +50,7 @@ struct ResidencyOptions {
   /// buffers: half the rate or less, but nothing that the system could not use for others.
   bool pinned = true;
   /// Each pass begins with no chunk on the device and waits for nothing from before it: it can be captured and
-  /// repeated.
+  /// repeated (not with managed memory, whose passes are as ever).
   bool self_contained = false;
   /// automatic: formats that lose more than this (relative L2 norm of the array) are not taken; 0: doubles only.
   double tolerance = 0;

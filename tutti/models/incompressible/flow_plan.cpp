@@ -274,7 +274,7 @@ int planned_sweeps(const FlowCase& flow) {
 }
 
 Size values_besides_pressure(const FlowCase& flow) {
-  // A scalar: four of its own, and half of the velocities, which GPUs read once for two scalars.
+  // A scalar: four of its own, and half of the velocities, which GPUs read once for two scalars (rounded up).
   Size values = 10 + 4 + 7 + 6 * static_cast<Size>(flow.scalars.size());
   if (flow.is_forced() || flow.subgrid != SubgridModel::none) values += 3;
   if (flow.subgrid != SubgridModel::none) values += (3 + 1) + (3 + 1 + 3) + (flow.is_forced() ? 3 : 0);

@@ -1,5 +1,6 @@
 // Unified memory by the CUDA runtime.
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include "tutti/device/cuda/check.hpp"
 #include "tutti/residency/managed_memory.hpp"
@@ -9,23 +10,22 @@ namespace {
 
 class CudaManagedMemory final : public ManagedMemory {
  public:
-  CudaManagedMemory(Device& device, Size bytes) : device_(device) {
+  CudaManagedMemory(Device& device, Size bytes, Size at_once, const std::string& name)
+      : device_(device), at_once_(at_once) {
     const cuda::CurrentDevice current(device.index());
-    TUTTI_CUDA_CHECK(cudaMallocManaged(&data_, static_cast<std::size_t>(bytes), cudaMemAttachGlobal));
+    device.budget().reserve(name, at_once_);
     try {
+      TUTTI_CUDA_CHECK(cudaMallocManaged(&data_, static_cast<std::size_t>(bytes), cudaMemAttachGlobal));
       // In large pages: where the host touches them first, they are small, and slow to write and to move.
       prefetch(0, bytes, false, cudaStreamPerThread);
       TUTTI_CUDA_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
       advise(0, bytes, cudaMemAdviseSetReadMostly);
     } catch (...) {
-      cudaFree(data_);
+      free();
       throw;
     }
   }
-  ~CudaManagedMemory() override {
-    const cudaError_t ignored = cudaFree(data_);
-    static_cast<void>(ignored);
-  }
+  ~CudaManagedMemory() override { free(); }
   std::byte* data() override { return static_cast<std::byte*>(data_); }
 
   void bring(Stream& stream, Size begin, Size count) override {
@@ -37,9 +37,9 @@ class CudaManagedMemory final : public ManagedMemory {
   }
 
   /// Pages that are no longer to have several copies lose all but one. Sending them back would copy what the host has;
-  /// with the host as their preferred place it takes twenty times as long. Pages that others read, too, stay.
+  /// with the host as their preferred place it takes twenty times as long. Pages shared with a neighbouring chunk stay.
   void drop(Size begin, Size count) override {
-    constexpr Size page = 4096;
+    const Size page = sysconf(_SC_PAGESIZE);
     const Size first = (begin + page - 1) / page * page, end = (begin + count) / page * page;
     if (end <= first) return;
     const cuda::CurrentDevice current(device_.index());
@@ -48,6 +48,11 @@ class CudaManagedMemory final : public ManagedMemory {
   }
 
  private:
+  void free() noexcept {
+    const cudaError_t ignored = cudaFree(data_);
+    static_cast<void>(ignored);
+    device_.budget().release(at_once_);
+  }
 #if CUDART_VERSION >= 13000
   cudaMemLocation location(bool on_device) const {
     cudaMemLocation place{};
@@ -73,12 +78,13 @@ class CudaManagedMemory final : public ManagedMemory {
   }
 
   Device& device_;
+  Size at_once_;
   void* data_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes) {
+std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes, Size at_once, const std::string& name) {
   if (device.kind() != DeviceKind::cuda) return nullptr;
   const cuda::CurrentDevice current(device.index());
   int concurrent = 0;
@@ -88,7 +94,7 @@ std::unique_ptr<ManagedMemory> make_managed_memory(Device& device, Size bytes) {
          "{}: this GPU cannot move pages of unified memory by itself; set residency.policy to "
          "\"streamed\"",
          device.name());
-  return std::make_unique<CudaManagedMemory>(device, bytes);
+  return std::make_unique<CudaManagedMemory>(device, bytes, at_once, name);
 }
 
 }  // namespace tutti

@@ -211,7 +211,7 @@ TEST(FlowCounts, OfAStep) {
   const FlowCase warm = read_flow_case(read_plan(
       "[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = \"jacobi\"\n"));
   EXPECT_EQ(4 * values_a_stage(warm, 20), 108 + 12 * 20);
-  // Half of the velocities, scalar, what it becomes, and its rate, read and written; a source.
+  // Half of the velocities (rounded up), scalar, what it becomes, and its rate, read and written; a source.
   const FlowCase dyed = read_flow_case(
       read_plan("[grid]\ncells = [8, 8, 8]\n[fluid]\nviscosity = 1\ndiffusivity = 1\n[pressure]\nsolver = "
                 "\"jacobi\"\n[[scalar]]\nname = \"dye\"\ndiffusivity = 1\nsource = \"x\"\n"));

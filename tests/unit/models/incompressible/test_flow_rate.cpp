@@ -35,5 +35,22 @@ TEST(FlowRate, of_devices_with_their_own_memory_and_without) {
   EXPECT_THROW(flow_rate(warm, false, *devices.threads)(*devices.devices[0], Gid{1} << 24), Error);
 }
 
+/// Jacobi sweeps write another array than they read.
+TEST(FlowRate, is_that_of_the_sweeps_of_the_flow) {
+  FlowCase flow;
+  for (GridLine& line : flow.grid.lines) line = make_grid_line(8, 0, 1, 0, false);
+  flow.sweeps = 5;
+  Size peak[2] = {};
+  for (const bool jacobi : {false, true}) {
+    DeviceOptions options;
+    options.threads = 1;
+    DeviceSet devices = open_devices("fake:1", test::world(), options);
+    flow.pressure = jacobi ? PressureMethod::jacobi : PressureMethod::multigrid;
+    flow_rate(flow, false, *devices.threads)(*devices.devices[0], 4096);
+    peak[jacobi ? 1 : 0] = devices.devices[0]->budget().peak();
+  }
+  EXPECT_EQ(peak[1] - peak[0], Size{8} * 18 * 18 * 18);
+}
+
 }  // namespace
 }  // namespace tutti::incompressible

@@ -48,12 +48,10 @@ TUTTI_HD inline void step_scalar(const GridView<T>& g, const VelocityView<T>& u,
       rates[i] = rate;
     }
   };
-  const T* const sources = s.source + n;
-  const T constant = s.constant_source;
   if (s.source != nullptr)
-    step([sources](Lid i) { return sources[i]; });
+    step([sources = s.source + n](Lid i) { return sources[i]; });
   else
-    step([constant](Lid) { return constant; });
+    step([constant = s.constant_source](Lid) { return constant; });
 }
 
 /// Scalars without momentum.

@@ -242,6 +242,23 @@ struct MarchPlanes {
       : first(box.lower[2] + static_cast<Lid>(blockIdx.y) * planes), end(min(first + planes, box.upper[2])) {}
 };
 
+/// A thread of a kernel that marches: its group, the planes that its block takes, and where it begins.
+template <class Tuning>
+struct MarchThread {
+  MarchGroup<Tuning::cells> own;
+  MarchPlanes range;
+  int lane;
+  Lid plane;  ///< values from one plane to the next
+  Lid first;  ///< number of the group's first value in the first plane
+
+  __device__ MarchThread(const CellBox& box, const BoxArray& array, const RowGroups& groups, Lid planes)
+      : own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x)),
+        range(box, planes),
+        lane(static_cast<int>(threadIdx.x % 32)),
+        plane(array.plane()),
+        first((range.first - array.stored.lower[2]) * plane + own.at) {}
+};
+
 /// Lengths along x around a group, `equal`: one for all cells. Cells beyond the array take those of its last ones.
 template <class T, int cells, bool equal>
 class LengthsAlongX {

@@ -369,31 +369,28 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
   cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells;
   const BoxArray& array = pass.g.array;
-  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const Lid plane = array.plane();
-  const MarchPlanes range(box, planes);
-  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
+  const MarchThread<Tuning> me(box, array, groups, planes);
+  Lid n = me.first;
   extern __shared__ __align__(16) char memory[];
   MomentumAhead<T, Tuning, warm, forced> ahead(memory);
   const auto bring = [&](Lid k, Lid first_value) {
-    if (k < range.end) ahead.bring_plane(pass, first_value);
+    if (k < me.range.end) ahead.bring_plane(pass, first_value);
     ahead.end_plane();
   };
-  for (int a = 0; a < Tuning::ahead; ++a) bring(range.first + a, n + a * plane);
-  MomentumOfGroup<T, warm, forced, Tuning, equal_x> group(pass, own, ahead, lane);
+  for (int a = 0; a < Tuning::ahead; ++a) bring(me.range.first + a, n + a * me.plane);
+  MomentumOfGroup<T, warm, forced, Tuning, equal_x> group(pass, me.own, ahead, me.lane);
   FlowPlane<T, cells, warm> here, above;
   {
     FlowPlane<T, cells, warm> below;
-    below.load(pass, n - plane, lane);
-    here.load(pass, n, lane);
-    group.start(below, here, n - plane, range.first);
+    below.load(pass, n - me.plane, me.lane);
+    here.load(pass, n, me.lane);
+    group.start(below, here, n - me.plane, me.range.first);
   }
-  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+  for (Lid k = me.range.first; k < me.range.end; ++k, n += me.plane) {
     ahead.wait();
     ahead.get_above(above);
     group.step(here, above, n, k);
-    bring(k + Tuning::ahead, n + Tuning::ahead * plane);
+    bring(k + Tuning::ahead, n + Tuning::ahead * me.plane);
     here = above;
   }
 }

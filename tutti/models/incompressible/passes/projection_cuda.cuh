@@ -37,21 +37,18 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
   cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells;
   const BoxArray& array = pass.g.array;
-  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const Lid plane = array.plane();
-  const MarchPlanes range(box, planes);
-  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
-  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, own.i);
-  const T y = pass.g.line[1].width(own.j);
+  const MarchThread<Tuning> me(box, array, groups, planes);
+  Lid n = me.first;
+  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, me.own.i);
+  const T y = pass.g.line[1].width(me.own.j);
   DivergencePlane<T, cells> here, next;
   T below[cells];
-  load_aligned<cells>(pass.u[2] + n - plane, below);
-  next.load(pass, n, lane);
-  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+  load_aligned<cells>(pass.u[2] + n - me.plane, below);
+  next.load(pass, n, me.lane);
+  for (Lid k = me.range.first; k < me.range.end; ++k, n += me.plane) {
     here = next;
-    if (k + 1 < range.end) next.load(pass, n + plane, lane);
-    const T z = pass.g.line[2].width(k), west = west_of(here.u, here.u_edge, lane);
+    if (k + 1 < me.range.end) next.load(pass, n + me.plane, me.lane);
+    const T z = pass.g.line[2].width(k), west = west_of(here.u, here.u_edge, me.lane);
     T values[cells];
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
@@ -59,7 +56,7 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
                              here.w[c] - below[c], x.width(c), y, z, pass.inverse_dt);
       below[c] = here.w[c];
     }
-    own.store(pass.rhs + n, values);
+    me.own.store(pass.rhs + n, values);
   }
 }
 
@@ -83,21 +80,18 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
   cuda::wait_for_earlier_work();
   constexpr int cells = Tuning::cells;
   const BoxArray& array = pass.g.array;
-  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const Lid plane = array.plane();
-  const MarchPlanes range(box, planes);
-  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
-  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, own.i);
-  const T y = pass.g.line[1].distance(own.j);
+  const MarchThread<Tuning> me(box, array, groups, planes);
+  Lid n = me.first;
+  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, me.own.i);
+  const T y = pass.g.line[1].distance(me.own.j);
   CorrectionPlane<T, cells> here, next;
   T p[cells];
   load_aligned<cells>(pass.p + n, p);
-  next.load(pass, n, lane);
-  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+  next.load(pass, n, me.lane);
+  for (Lid k = me.range.first; k < me.range.end; ++k, n += me.plane) {
     here = next;
-    if (k + 1 < range.end) next.load(pass, n + plane, lane);
-    const T z = pass.g.line[2].distance(k), east = east_of(p, here.p_edge, lane);
+    if (k + 1 < me.range.end) next.load(pass, n + me.plane, me.lane);
+    const T z = pass.g.line[2].distance(k), east = east_of(p, here.p_edge, me.lane);
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
       const T p_east = c + 1 < cells ? p[(c + 1) % cells] : east;
@@ -105,14 +99,14 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
       here.v[c] = pass.template gained<1>(pass.value(here.v[c], pass.dt, p[c], here.p_north[c], y));
       here.w[c] = pass.template gained<2>(pass.value(here.w[c], pass.dt, p[c], here.p_above[c], z));
     }
-    own.store(pass.u.c[0] + n, here.u);
-    own.store(pass.u.c[1] + n, here.v);
-    own.store(pass.u.c[2] + n, here.w);
+    me.own.store(pass.u.c[0] + n, here.u);
+    me.own.store(pass.u.c[1] + n, here.v);
+    me.own.store(pass.u.c[2] + n, here.w);
 #pragma unroll
     for (int c = 0; c < cells; ++c) {
-      if ((own.inside >> c & 1) == 0) continue;
-      if (own.i + c == pass.ends.lower.cell) pass.fill_lower(n + c, here.v[c], here.w[c]);
-      if (own.i + c == pass.ends.upper.cell) pass.fill_upper(n + c, here.v[c], here.w[c]);
+      if ((me.own.inside >> c & 1) == 0) continue;
+      if (me.own.i + c == pass.ends.lower.cell) pass.fill_lower(n + c, here.v[c], here.w[c]);
+      if (me.own.i + c == pass.ends.upper.cell) pass.fill_upper(n + c, here.v[c], here.w[c]);
     }
 #pragma unroll
     for (int c = 0; c < cells; ++c) p[c] = here.p_above[c];

@@ -20,7 +20,8 @@ using ScalarMarch = ScalarTuning<16 / static_cast<int>(sizeof(T)), 384, 1, 8, 2>
 
 namespace detail {
 
-/// What a thread reads of each plane, on its way: velocities, the rows beside, and values above.
+/// What a thread reads of each plane, on its way: velocities, the rows beside, and values above. Fields before v are
+/// those with edges, of the same numbers.
 template <class T, class Tuning, int count>
 struct ScalarFields {
   static constexpr int u = 0, above = 1, v = above + count, w = v + 1, v_south = w + 1, south = v_south + 1,
@@ -69,25 +70,23 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
   constexpr int cells = Tuning::cells;
   using Fields = ScalarFields<T, Tuning, count>;
   const BoxArray& array = pass.g.array;
-  const MarchGroup<cells> own(groups, box, array, static_cast<Lid>(blockIdx.x * Tuning::threads + threadIdx.x));
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const Lid plane = array.plane();
-  const MarchPlanes range(box, planes);
-  Lid n = (range.first - array.stored.lower[2]) * plane + own.at;
+  const MarchThread<Tuning> me(box, array, groups, planes);
+  Lid n = me.first;
   extern __shared__ __align__(16) char memory[];
   typename Fields::Ahead ahead(memory);
   const auto bring = [&](Lid k, Lid first_value) {
-    if (k < range.end) Fields::bring_plane(ahead, pass, first_value);
+    if (k < me.range.end) Fields::bring_plane(ahead, pass, first_value);
     ahead.end_plane();
   };
-  for (int a = 0; a < Tuning::ahead; ++a) bring(range.first + a, n + a * plane);
-  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, own.i);
-  const LengthsAcross<T> y(pass.g.line[1], own.j);
+  for (int a = 0; a < Tuning::ahead; ++a) bring(me.range.first + a, n + a * me.plane);
+  const LengthsAlongX<T, cells, equal_x> x(pass.g.line[0], array, me.own.i);
+  const LengthsAcross<T> y(pass.g.line[1], me.own.j);
   ScalarOfGroup<T, cells> scalars[count];
 #pragma unroll
   for (int s = 0; s < count; ++s)
-    scalars[s].start(pass.scalars.of[s].now, pass.u[2], n, plane, pass.g.line[2].distance(range.first - 1), lane);
-  for (Lid k = range.first; k < range.end; ++k, n += plane) {
+    scalars[s].start(pass.scalars.of[s].now, pass.u[2], n, me.plane, pass.g.line[2].distance(me.range.first - 1),
+                     me.lane);
+  for (Lid k = me.range.first; k < me.range.end; ++k, n += me.plane) {
     const LengthsAcross<T> z(pass.g.line[2], k);
     ahead.wait();
     T u[cells], v[cells], w[cells], v_south[cells];
@@ -95,7 +94,7 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
     ahead.get(Fields::v, v);
     ahead.get(Fields::w, w);
     ahead.get(Fields::v_south, v_south);
-    const T u_west = west_of(u, ahead.get_edge(0), lane);
+    const T u_west = west_of(u, ahead.get_edge(0), me.lane);
 #pragma unroll
     for (int s = 0; s < count; ++s) {
       ScalarOfGroup<T, cells>& scalar = scalars[s];
@@ -104,8 +103,8 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
       ahead.get(Fields::south + s, south);
       ahead.get(Fields::north + s, north);
       ahead.get(Fields::rate + s, rates);
-      const T west_value = west_of(scalar.here, scalar.edge, lane),
-              east_value = east_of(scalar.here, scalar.edge, lane);
+      const T west_value = west_of(scalar.here, scalar.edge, me.lane),
+              east_value = east_of(scalar.here, scalar.edge, me.lane);
       CrossFace<T> west = scalar_face(west_value, scalar.here[0], u_west, x.distance(0));
 #pragma unroll
       for (int c = 0; c < cells; ++c) {
@@ -124,13 +123,13 @@ __global__ void __launch_bounds__(Tuning::threads, Tuning::resident)
         next[c] = pass.weights.step(q, rate, rates[c]);
         rates[c] = rate;
       }
-      own.store(pass.scalars.of[s].next + n, next);
-      own.store(pass.scalars.of[s].rate + n, rates);
+      me.own.store(pass.scalars.of[s].next + n, next);
+      me.own.store(pass.scalars.of[s].rate + n, rates);
       scalar.edge = ahead.get_edge(Fields::above + s);
 #pragma unroll
       for (int c = 0; c < cells; ++c) scalar.here[c] = above[c];
     }
-    bring(k + Tuning::ahead, n + Tuning::ahead * plane);
+    bring(k + Tuning::ahead, n + Tuning::ahead * me.plane);
   }
 }
 
@@ -160,7 +159,7 @@ bool march_on_gpu(Stream& stream, const CellBox& box, const StepScalars<T>& pass
     const bool marched = some.scalars.count == 2 ? detail::march_first_scalars<2>(stream, box, some, equal_x, where)
                                                  : detail::march_first_scalars<1>(stream, box, some, equal_x, where);
     if (!marched && begin == 0) return false;
-    require(marched, "two scalars of a flow march, others do not");
+    require(marched, "the first two scalars of a flow march, but not the others");
   }
   return true;
 }
