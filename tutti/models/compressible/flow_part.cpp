@@ -81,6 +81,7 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   lift_scales_ = keep(made.scales);
   face_scales_ = keep(made.face_scales);
   lift_sides_ = keep(made.sides);
+  beyond_ = keep(made.beyond);
   tile_faces_ = keep(made.faces);
   tile_tables_ = keep(made.tables);
   product_blocks_ = keep(made.products.blocks);
@@ -92,6 +93,7 @@ void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
   straight_.scales = lift_scales_.data();
   straight_.face_scales = face_scales_.data();
   straight_.sides = lift_sides_.data();
+  straight_.beyond = beyond_.data();
   straight_.faces = tile_faces_.data();
   straight_.tables = tile_tables_.data();
   products_ = {product_blocks_.data(), product_terms_.data(), product_factors_.data(), side_products_.data(),

@@ -105,7 +105,7 @@ class FlowPart {
   BoundaryView boundary_;
   Buffer<double> element_fragments_, trace_fragments_, lift_scales_, face_scales_, product_factors_;
   Buffer<StraightFace> tile_faces_;
-  Buffer<std::int32_t> tile_tables_, lift_sides_;
+  Buffer<std::int32_t> tile_tables_, lift_sides_, beyond_;
   Buffer<ProductBlock> product_blocks_;
   Buffer<std::uint16_t> product_terms_;
   Buffer<SideProducts> side_products_;

@@ -4,8 +4,10 @@
 
 #include <numeric>
 
+#include "tutti/base/random.hpp"
 #include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/elements/straight_tables.hpp"
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -97,6 +99,53 @@ void check_slopes(const Operators& made, const StraightTables& tables, const Fac
   }
 }
 
+/// What fused kernels make of the tables: on both sides of each face, at the same points, the traces of a state.
+template <class Sizes>
+void check_fused(const Part& part, const Operators& made, const StraightTables& tables) {
+  constexpr int n = Sizes::bases;
+  ASSERT_EQ(tables.element_fragments.size(), static_cast<std::size_t>(fragment_size * fused_fragments<Sizes>));
+  for (int set = 0; set < 4; ++set)
+    for (Lid i = tile_rows * tables.view.ends[set]; i < tile_rows * tables.view.ends[set + 1]; ++i)
+      EXPECT_TRUE(set % 2 == 1 && tables.faces[i].right < 0);
+  const auto value = [](Lid e, int l) { return random_unit(3, static_cast<std::uint64_t>(Size{n} * e + l)) - 0.5; };
+  // As tensor cores add: function after function. Point q of the sums is t = q % 3 of step q / 3.
+  const auto trace = [&](int f, int q, Lid e, unsigned odd) {
+    double sum = 0;
+    for (int l = 0; l < n; ++l)
+      sum = std::fma((odd >> l & 1U) != 0 ? -value(e, l) : value(e, l),
+                     entry(tables.element_fragments, Sizes::element_fragments + f * Sizes::base_steps, 1, l, 0,
+                           2 * (q % 3) + q / 3),
+                     sum);
+    return sum;
+  };
+  for (Lid e = 0; e < part.map.owned; ++e)
+    for (int k = 0; k < Sizes::faces; ++k) {
+      const std::int32_t code = made.face_of[max_faces * e + k], beyond_code = tables.beyond[Sizes::faces * e + k];
+      const FaceRecord& face = made.faces[code >> 1];
+      const int side = code & 1;
+      ASSERT_EQ(beyond_code < 0, face.right < 0);
+      const Beyond beyond = Beyond::of(beyond_code);
+      for (int q = 0; q < face.actual; ++q) {
+        const auto should = [&](int of, Lid row) {
+          const int there = side == 0 ? q : made.turns[face.turn + q];
+          double sum = 0;
+          for (int l = 0; l < n; ++l)
+            sum = std::fma(value(row, l), made.tables[face.trace[of] + Size{l} * Sizes::face_points + there], sum);
+          return sum;
+        };
+        ASSERT_EQ(trace(k, q, e, 0), should(side, e));
+        for (int l = 0; l < n; ++l)
+          ASSERT_EQ(entry(tables.element_fragments, Sizes::of_lift + k * Sizes::face_steps * Sizes::base_tiles,
+                          Sizes::base_tiles, 4 * (q / 3) + q % 3, l / 8, l % 8),
+                    made.tables[face.lift[side] + Size{q} * padded(n) + l]);
+        if (face.right < 0) continue;
+        ASSERT_EQ(beyond.row, side == 0 ? face.right : face.left);
+        const int c = tables.view.reflections.of(beyond.match, q / 3), t = (c - q % 3 + 3) % 3;
+        ASSERT_EQ(trace(0, q / 3 * 3 + t, beyond.row, odd_under_half_turn(beyond.face)), should(1 - side, beyond.row));
+      }
+    }
+}
+
 template <class Sizes>
 void check_sizes(BoxElements elements, bool viscous) {
   constexpr int P = Sizes::order;
@@ -107,6 +156,8 @@ void check_sizes(BoxElements elements, bool viscous) {
   ASSERT_TRUE(tables.view.tuned());
   EXPECT_EQ(tables.view.viscous, viscous);
   EXPECT_EQ(tables.view.faces_each, Sizes::faces);
+  EXPECT_EQ(tables.view.fused, !viscous && Sizes::slopes && P < 3);
+  if (tables.view.fused) return check_fused<Sizes>(part, made, tables);
   const int of_trace = viscous ? Sizes::viscous_trace_fragments : Sizes::trace_fragments;
   EXPECT_EQ(tables.element_fragments.size(),
             static_cast<std::size_t>(fragment_size *

@@ -138,11 +138,11 @@ void divide_by_root(double* g, int n, int columns, double* c) {
 
 }  // namespace
 
-Basis::Basis(const ElementMap& map, int order, const MappedRule& rule)
+Basis::Basis(const ElementMap& map, int order, const MappedRule& rule, const std::array<Vec3, 3>* axes)
     : size_(basis_size(order)),
       order_(order),
       centre_(map.point(map.centre())),
-      inverse_(map.jacobian(map.centre()).inverse()) {
+      inverse_(axes != nullptr ? *axes : map.jacobian(map.centre()).inverse()) {
   const int n = size_, columns = padded(n), points = static_cast<int>(rule.at.size()), stride = apart(points);
   require(points >= n || order == 0, "{} points for {} basis functions", points, n);
   for (const double w : rule.weights) volume_ += w;

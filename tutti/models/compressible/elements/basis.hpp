@@ -61,7 +61,8 @@ void clear_rounding(std::span<double> numbers);
 /// faster. As the paper's it is run again on what it gave, until rounding only is left.
 class Basis {
  public:
-  Basis(const ElementMap& map, int order, const MappedRule& rule);
+  /// axes: rows of G, if not those of the inverse Jacobian.
+  Basis(const ElementMap& map, int order, const MappedRule& rule, const std::array<Vec3, 3>* axes = nullptr);
   int size() const { return size_; }
   double volume() const { return volume_; }
   /// At places in physical space. to[l * stride + q]; stride: their number, a multiple of 4.

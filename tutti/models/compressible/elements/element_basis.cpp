@@ -7,6 +7,7 @@
 
 #include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/models/compressible/elements/matrix_product.hpp"
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -43,7 +44,7 @@ ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
     shared_ = kept(all, {map.type(), order}, [&]() -> Shared {
       const ElementMap reference = reference_element(map.type());
       MappedRule mapped = rule_->map(reference);
-      Basis basis(reference, order, mapped);
+      Basis basis(reference, order, mapped, has_symmetric_basis(map.type(), order) ? &symmetric_axes : nullptr);
       return std::make_shared<const Made>(Made{std::move(basis), std::move(mapped)});
     });
     smallest_jacobian_ = map.jacobian(map.centre()).determinant();

@@ -12,6 +12,7 @@
 #include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/models/compressible/elements/line_tables.hpp"
 #include "tutti/models/compressible/elements/monomials.hpp"
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -322,6 +323,8 @@ class Maker {
   /// What is to be made for a side of a face; the lift may take the points as a left side has them.
   struct SideJob {
     const SidePoints *points = nullptr, *lift_points = nullptr;
+    const SidePoints* on_face_0 = nullptr;  ///< of a symmetric basis
+    int local = 0;                          ///< number of the face
     bool trace = false, lift = false, slope = false;
   };
   struct FaceJob {
@@ -406,6 +409,8 @@ class Maker {
     const int turn = side == 0 ? 0 : turn_of(*job.rule, face_corner_count(b.map().type(), local), orientation);
     record.turn = std::max(turn, 0);
     if (turn >= 0) to_make.lift_points = &side_points(b.map(), local, -1, flat);
+    if (has_symmetric_basis(b.map().type(), options_.order)) to_make.on_face_0 = &side_points(b.map(), 0, -1, flat);
+    to_make.local = local;
     const auto shared = [&](auto& tables, int as, int rows, int columns, bool& is_new) {
       const auto [found, added] = tables.try_emplace({b.map().type(), local, as});
       if (added) found->second = take(rows, columns);
@@ -523,9 +528,29 @@ class Maker {
       for (std::int32_t q = 0; q < record.actual; ++q) here[turned[q]] = own[q];
       for (std::size_t q = static_cast<std::size_t>(record.actual); q < here.size(); ++q) here[q] = here[0];
     }
-    if (to_make.trace) b.basis().values_by_function(here, at(record.trace[side]), record.points);
+    if (to_make.trace) {
+      if (to_make.on_face_0 == nullptr)
+        b.basis().values_by_function(here, at(record.trace[side]), record.points);
+      else
+        fill_symmetric_trace(b.basis(), to_make, here, at(record.trace[side]));
+    }
     if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points, b), shares, at(record.lift[side]));
     if (to_make.slope) fill_slope(b.basis(), here, shares, at(record.slope[side]));
+  }
+
+  /// To the bit that of face 0, with signs changed.
+  static void fill_symmetric_trace(const Basis& basis, const SideJob& job, std::span<const Vec3> places, double* to) {
+    std::vector<Vec3> on_face_0;
+    for (const Vec3 place : places) {
+      const Vec3 there = half_turned(job.local, place);
+      on_face_0.push_back(*std::min_element(
+          job.on_face_0->reference.begin(), job.on_face_0->reference.end(),
+          [&](Vec3 a, Vec3 b) { return dot(a - there, a - there) < dot(b - there, b - there); }));
+    }
+    basis.values_by_function(on_face_0, to, static_cast<int>(places.size()));
+    for (int l = 0; l < basis.size(); ++l)
+      for (std::size_t q = 0; q < places.size(); ++q, ++to)
+        if ((odd_under_half_turn(job.local) >> l & 1U) != 0) *to = -*to;
   }
 
   /// And behind it the spread.

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
+
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -51,6 +54,7 @@ class Sorter {
   /// False: elements or sides do not share their tables.
   bool sort(Lid interior_faces) {
     if (map_.owned == 0 || made_.faces.empty() || !elements_alike() || !add_faces() || !add_sides()) return false;
+    tables_.view.fused = on_gpu_ && !viscous_ && faces_each_ == 4 && add_beyond();
     const auto count = static_cast<Lid>(made_.faces.size());
     add_tiles({0, interior_faces}, interior_inner, interior_boundary);
     add_tiles({interior_faces, count}, separator_inner, separator_boundary);
@@ -69,6 +73,17 @@ class Sorter {
     int turn = 0;  ///< trace and slope are those of a face whose points are turned so
   };
   const std::vector<Side>& sides() const { return sides_; }
+
+  /// Of a local face: the trace in its own order of the points, [l][q].
+  std::vector<double> own_trace(Size lift) const {
+    const auto side = std::find_if(sides_.begin(), sides_.end(), [&](const Side& s) { return s.lift == lift; });
+    const int n = tables_.view.face_points;
+    std::vector<double> own;
+    for (int l = 0; l < basis_size(tables_.view.order); ++l)
+      for (int q = 0; q < tables_.view.actual_points; ++q)
+        own.push_back(made_.tables[side->trace + Size{n} * l + tables_.view.turns[tile_rows * side->turn + q]]);
+    return own;
+  }
 
  private:
   bool elements_alike() const {
@@ -147,12 +162,83 @@ class Sorter {
     return true;
   }
 
+  /// Of tetrahedra with a symmetric basis: point own[f][q] of face 0 is point q of face f. False: they have none.
+  bool find_symmetry(std::array<std::vector<int>, 4>& own) const {
+    const int order = tables_.view.order, actual = tables_.view.actual_points;
+    if (!has_symmetric_basis(ElementType::tetrahedron, order) || actual != fused_points * order) return false;
+    const std::vector<double> first = own_trace(tables_.view.lifts[0]);
+    for (std::size_t f = 0; f < own.size(); ++f) {
+      const std::vector<double> trace = own_trace(tables_.view.lifts[f]);
+      const unsigned odd = odd_under_half_turn(static_cast<int>(f));
+      for (int q = 0; q < actual; ++q) {
+        const auto same = [&](int k) {
+          for (int l = 0; l < basis_size(order); ++l)
+            if (trace[actual * l + q] != ((odd >> l & 1U) != 0 ? -1 : 1) * first[actual * l + k]) return false;
+          return true;
+        };
+        int k = 0;
+        while (k < actual && !same(k)) ++k;
+        if (k == actual) return false;
+        own[f].push_back(k);
+      }
+    }
+    return true;
+  }
+
+  /// What is beyond each side. False: the basis is not symmetric, or there is too much.
+  bool add_beyond() {
+    std::array<std::vector<int>, 4> on_face_0;
+    if (map_.local() > Beyond::most_rows || !find_symmetry(on_face_0)) return false;
+    std::map<std::tuple<int, int, int>, int> found;  // of a side, a turn and a face beyond
+    std::vector<std::array<int, Reflections::steps>> reflections;
+    // c of point q of an own side, which goes with point k of face 0.
+    const auto reflection = [](int q, int k) { return (q + k) % fused_points; };
+    for (Lid e = 0; e < map_.owned; ++e)
+      for (std::size_t k = 0; k < faces_each_; ++k) {
+        const std::int32_t code = made_.face_of[static_cast<std::size_t>(max_faces) * e + k];
+        const FaceRecord& face = made_.faces[code >> 1];
+        const int side = code & 1;
+        if (face.right < 0) {
+          tables_.beyond.push_back(Beyond::none);
+          continue;
+        }
+        Beyond beyond{side == 0 ? face.right : face.left};
+        const std::int32_t* sides = made_.face_of.data() + static_cast<std::size_t>(max_faces) * beyond.row;
+        beyond.face = static_cast<int>(std::find(sides, sides + faces_each_, code ^ 1) - sides);
+        if (beyond.face == static_cast<int>(faces_each_)) return false;
+        const int turn = number_of(turns_, face.turn);
+        const auto [at, is_new] = found.try_emplace({side, turn, beyond.face}, 0);
+        if (is_new) {
+          const std::uint8_t* there = (side == 0 ? tables_.view.own : tables_.view.turns) + tile_rows * turn;
+          const std::vector<int>& place = on_face_0[static_cast<std::size_t>(beyond.face)];
+          std::array<int, Reflections::steps> of_steps{};
+          for (int q = 0; q < tables_.view.actual_points; ++q) {
+            const int goes_with = place[there[q]], step = q / fused_points;
+            int& c = of_steps[static_cast<std::size_t>(step)];
+            if (q % fused_points == 0) c = reflection(q, goes_with);
+            if (goes_with / fused_points != step || c != reflection(q, goes_with)) return false;
+          }
+          const auto same = std::find(reflections.begin(), reflections.end(), of_steps);
+          at->second = static_cast<int>(same - reflections.begin());
+          if (same == reflections.end()) reflections.push_back(of_steps);
+        }
+        beyond.match = at->second;
+        tables_.beyond.push_back(beyond.code());
+      }
+    if (reflections.size() > Reflections::matches) return false;
+    for (std::size_t match = 0; match < reflections.size(); ++match)
+      for (std::size_t step = 0; step < Reflections::steps; ++step)
+        tables_.view.reflections.set(static_cast<int>(match), static_cast<int>(step), reflections[match][step]);
+    return true;
+  }
+
   void add_tiles(Range faces, FaceSet inner, FaceSet boundary) {
     std::map<std::pair<int, int>, std::vector<StraightFace>> classes;  // by the traces of both sides
     std::vector<StraightFace> at_boundary;
     for (Lid begin = faces.begin; begin < faces.end; begin += together_) {
       for (Lid i = begin; i < std::min(faces.end, begin + together_); ++i) {
         const FaceRecord& face = made_.faces[i];
+        if (tables_.view.fused && face.right >= 0) continue;
         auto& to = face.right < 0 ? at_boundary
                                   : classes[{number_of(traces_, face.trace[1]), number_of(traces_, face.trace[0])}];
         to.push_back({i, face.left, face.right});
@@ -285,6 +371,7 @@ class Fragments {
     StraightTables& tables = sorted.tables();
     if (made_.elements[0].points != Sizes::points || tables.view.face_points != Sizes::face_points) return false;
     add_volume(tables.element_fragments);
+    if (tables.view.fused) return add_fused(sorted), true;
     add_lifts(tables.element_fragments, tables.view.lifts);
     if (viscous_ && Sizes::slopes)
       add_slopes_at_points(tables.element_fragments);
@@ -331,6 +418,25 @@ class Fragments {
         const int l = base_of(tile, column);
         return l < columns ? table(lifts[k])[q * columns + l] : 0;
       });
+  }
+
+  /// Lifts and traces of elements that compute the fluxes at their faces.
+  void add_fused(Sorter& sorted) const {
+    StraightTables& tables = sorted.tables();
+    std::vector<double>& fragments = tables.element_fragments;
+    for (std::size_t f = 0; f < Sizes::faces; ++f)
+      add_fragments(fragments, Sizes::face_steps, Sizes::base_tiles, [&](int row, int tile, int column) {
+        const int q = fused_points * (row / 4) + row % 4, l = base_of(tile, column);
+        return row % 4 < fused_points && l < columns ? table(tables.view.lifts[f])[q * columns + l] : 0;
+      });
+    for (std::size_t f = 0; f < Sizes::faces; ++f) {
+      const std::vector<double> trace = sorted.own_trace(tables.view.lifts[f]);
+      add_fragments(fragments, Sizes::base_steps, 1, [&](int l, int, int column) {
+        const int step = column % 2, t = column / 2;
+        const int q = step < Sizes::face_steps && t < fused_points ? fused_points * step + t : 0;
+        return l < Sizes::bases ? trace[tables.view.actual_points * l + q] : 0;
+      });
+    }
   }
 
   /// Of the volume's points: slopes, then what the jump at each face adds to them.

@@ -20,7 +20,7 @@ struct StraightBlock {
 struct StraightTables {
   std::vector<double> element_fragments, trace_fragments, scales, face_scales;
   std::vector<StraightFace> faces;
-  std::vector<std::int32_t> tables, sides;
+  std::vector<std::int32_t> tables, sides, beyond;
   std::vector<StraightBlock> blocks;
   ProductTables products;  ///< of CPUs
   ElementProducts element_products;

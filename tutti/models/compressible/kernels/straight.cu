@@ -1,6 +1,7 @@
 #include "tutti/models/compressible/kernels/straight.hpp"
 
 #if defined(__CUDACC__)
+#include "tutti/models/compressible/kernels/straight_fused_cuda.cuh"
 #include "tutti/models/compressible/kernels/straight_slopes_cuda.cuh"
 #include "tutti/models/compressible/kernels/straight_viscous_cuda.cuh"
 
@@ -41,6 +42,10 @@ void advance_straight(Stream& stream, Range elements, const PartView& view, cons
   const StraightView& tuned = *view.straight;
   with_sizes(tuned, [&](const auto sizes) {
     using Sizes = std::decay_t<decltype(sizes)>;
+    if constexpr (has_symmetric_basis(Sizes::faces == 4 ? ElementType::tetrahedron : ElementType::hexahedron,
+                                      Sizes::order))
+      if (tuned.fused)
+        return straight::advance_fused<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
     if (!tuned.viscous)
       straight::advance_elements<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
     else if constexpr (Sizes::slopes)

@@ -376,6 +376,7 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
         add_step(states[v], valid ? u[v * Sizes::bases + l] : 0, valid ? w[v * Sizes::bases + l] : 0, table);
     }
     double inverse[4], p[4];
+    bool physical = true;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       double state[variables];
@@ -383,8 +384,16 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
       for (int v = 0; v < variables; ++v) state[v] = states[v][i];
       inverse[i] = inverse_of(state[0]);
       p[i] = pressure(view.gas, state, inverse[i]);
-      if (!(state[0] > 0 && p[i] > 0)) watch(view, i < 2 ? x : y, state);
+      physical = physical && state[0] > 0 && p[i] > 0;
     }
+    if (!physical)  // one branch: points are computed side by side
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        double state[variables];
+#pragma unroll
+        for (int v = 0; v < variables; ++v) state[v] = states[v][i];
+        watch(view, i < 2 ? x : y, state);
+      }
     // As the projection's rows: direction after direction, both steps of each.
 #pragma unroll
     for (int d = 0; d < 3; ++d)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 
 #include "tutti/models/compressible/kernels/lane_products.hpp"
 #include "tutti/models/compressible/kernels/view.hpp"
@@ -60,6 +61,30 @@ using HexSizes = StraightSizes<P, 6,
                                : P == 2 ? 16
                                         : 36>;
 
+/// Tetrahedra whose fluxes are computed with their elements: a step of lifts and traces takes the three points of a
+/// face that symmetry makes of one, and nothing.
+inline constexpr int fused_points = 3;
+/// Fragments behind those of the element: traces on its faces. That on face 0 serves for neighbours, too.
+template <class Sizes>
+inline constexpr int fused_fragments = Sizes::element_fragments + 4 * Sizes::base_steps;
+/// What is beyond a side of an element: the row, its face, and how the points of both go together (Reflections).
+struct Beyond {
+  Lid row = 0;
+  int face = 0, match = 0;
+  static constexpr Lid most_rows = (Lid{1} << 27) - 1;
+  TUTTI_HD static Beyond of(std::int32_t code) { return {code >> 4, code >> 2 & 3, code & 3}; }
+  std::int32_t code() const { return row << 4 | face << 2 | match; }
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::min();  ///< the side is at the boundary
+};
+/// By match and step of points: point t of a side goes with point c - t modulo 3 of the face beyond, when that has been
+/// turned to face 0.
+struct Reflections {
+  static constexpr int matches = 4, steps = 2;
+  std::uint32_t all = 0;
+  TUTTI_HD int of(int match, int step) const { return static_cast<int>(all >> (4 * match + 2 * step) & 3U); }
+  void set(int match, int step, int c) { all |= static_cast<std::uint32_t>(c) << (4 * match + 2 * step); }
+};
+
 /// A fragment is what the 32 threads of a warp hold of a step's table: thread 4 i + j has row j, column i.
 inline constexpr int fragment_size = 32;
 /// Orders of a face's points: as they are, and in eight orientations of a quadrangle.
@@ -100,6 +125,9 @@ struct StraightView {
   const double* trace_fragments = nullptr;
   const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last of a class may come several times
   const std::int32_t* tables = nullptr;            ///< TileSides of each tile; on CPUs SideClasses
+  bool fused = false;                              ///< elements compute the fluxes at inner faces: `tiles` has them not
+  const std::int32_t* beyond = nullptr;            ///< of each element's faces, then: Beyond
+  Reflections reflections;
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
   const double* face_scales = nullptr;             ///< of CPUs and viscous flow: each tile's [side][face]
