@@ -87,6 +87,21 @@ TEST(Compressible, SameBitsOnEveryMachine) {
   }
 }
 
+/// The solution of this method changes its array after each step, and devices launch captured steps again: each array
+/// has its own.
+TEST(Compressible, CapturedStepsKnowTheirArraysWhereTheFirstPartIsEmpty) {
+  const std::string text = flows()[0].text + "method = \"low-storage\"\n";
+  const Comm alone(MPI_COMM_SELF);
+  const auto state = [&](const std::string& keys, const char* devices) {
+    CompressibleRun run(alone, text + keys, devices);
+    run.steps(12, 1e-3);
+    return run.state();
+  };
+  const SavedState should = state("", "cpu");
+  for (const char* weights : {"[0, 1]", "[1, 0]", "[1, 1]"})
+    EXPECT_EQ(difference(state(fmt::format("[balance]\nweights = {}\n", weights), "fake:2"), should), "") << weights;
+}
+
 // Affine elements have the same basis in both, but for rounding. The rules of straight tetrahedra are the same, too;
 // those of other straight elements have more points in the stored form.
 TEST(Compressible, StoredFormIsTheSharedOne) {

@@ -85,7 +85,9 @@ void resume(Run& run, const Restart& restart) {
     for (const StateNumber& number : state.numbers) {
       const auto at = restart.state.numbers.find(number.name);
       if (at == restart.state.numbers.end())
-        fail(ErrorKind::input, "{}: there is no number '{}'; use the case that it was made with", from, number.name);
+        fail(ErrorKind::input,
+             "{}: there is no number '{}'; use the case and the version of tutti that it was made with", from,
+             number.name);
       *number.value = at->second;
     }
   });

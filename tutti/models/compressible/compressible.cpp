@@ -76,7 +76,9 @@ std::uint64_t CompressibleFlow::work_of() const {
   if (parts_.empty() || !captured_) return 0;
   std::vector<std::uint64_t> what{reinterpret_cast<std::uintptr_t>(work_.stage),
                                   std::bit_cast<std::uint64_t>(work_.dt)};
-  for (const auto& u : parts_[0]->u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
+  // Of all parts: one without rows has no arrays, so that it does not tell who has which role.
+  for (const auto& part : parts_)
+    for (const auto& u : part->u) what.push_back(reinterpret_cast<std::uintptr_t>(u.data()));
   return hash_bytes(detail::as_chars(std::span<const std::uint64_t>(what)));
 }
 
@@ -314,6 +316,7 @@ std::vector<ModelField> CompressibleFlow::fields() {
 std::vector<StateNumber> CompressibleFlow::numbers() {
   std::vector<StateNumber> all;
   all.push_back({"initial_mass", &initial_mass_});
+  all.push_back({"basis_version", &basis_version_});
   if (flow_.forces.surface.empty()) return all;
   all.push_back({"force_drag_coefficient", &drag_});
   all.push_back({"force_lift_coefficient", &lift_});
@@ -322,6 +325,13 @@ std::vector<StateNumber> CompressibleFlow::numbers() {
 }
 
 void CompressibleFlow::resume(double time) {
+  comm_.together([&] {
+    if (basis_version_ != current_basis)
+      fail(ErrorKind::input,
+           "the checkpoint has coefficients of basis {:g}, this version of tutti has basis {:g}; continue with the "
+           "version that wrote it",
+           basis_version_, current_basis);
+  });
   time_ = time;
   forcing_done_ = false;
   exchange_now(0);

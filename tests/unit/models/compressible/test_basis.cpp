@@ -6,6 +6,7 @@
 #include "tutti/base/random.hpp"
 #include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/models/compressible/elements/operators.hpp"
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 
 namespace tutti::compressible {
 namespace {
@@ -66,6 +67,24 @@ double polynomial(Vec3 x, int order) {
 }
 double slope(Vec3 x, int order) {
   return order == 0 ? 0 : 0.3 * order * std::pow(0.3 * x.x - 0.2 * x.y + 0.5 * x.z + 0.4, order - 1);
+}
+
+/// Half turns of a straight tetrahedron change functions in their sign or not at all.
+TEST(Basis, OfTetrahedraIsEvenOrOddUnderHalfTurns) {
+  for (const int order : {1, 2}) {
+    ASSERT_TRUE(has_symmetric_basis(ElementType::tetrahedron, order));
+    const ElementBasis basis(element(ElementType::tetrahedron, Shape::affine), order, false);
+    for (int f = 0; f < 4; ++f)
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        const Vec3 at{0.3 * random_unit(1, i), 0.3 * random_unit(2, i), 0.3 * random_unit(3, i)};
+        const auto here = basis.values(at), there = basis.values(half_turned(f, at));
+        for (std::size_t l = 0; l < here.size(); ++l)
+          EXPECT_NEAR(there[l], (odd_under_half_turn(f) >> l & 1U) != 0 ? -here[l] : here[l], 1e-13)
+              << "order " << order << ", half turn " << f << ", function " << l;
+      }
+  }
+  // A corner goes to corner 0, whose face is beyond it.
+  EXPECT_EQ(half_turned(2, {0, 1, 0}), (Vec3{0, 0, 0}));
 }
 
 TEST(Basis, HoldsPolynomialsOfPhysicalSpace) {

@@ -67,6 +67,23 @@ TEST(NumericalFlux, WhatLeavesTheLeftEntersTheRight) {
     }
 }
 
+/// What fused kernels rely on, which look at each face from both elements.
+TEST(NumericalFlux, LaxFriedrichsIsTheSameFromBothSidesToTheBit) {
+  for (int i = 0; i < 1000; ++i) {
+    const Vec3 n = some_normal(), back{-n.x, -n.y, -n.z};
+    double l[variables], r[variables], f[variables], twice[variables], from_right[variables];
+    to_conserved(air, some_state(), l);
+    to_conserved(air, i % 10 == 0 ? to_primitive(air, l) : some_state(), r);
+    llf_flux(air, l, r, n, f);
+    twice_llf_flux(air, l, r, n, twice);
+    llf_flux(air, r, l, back, from_right);
+    for (int v = 0; v < variables; ++v) {
+      EXPECT_EQ(twice[v], 2 * f[v]);
+      EXPECT_EQ(from_right[v], -f[v]);
+    }
+  }
+}
+
 TEST(NumericalFlux, SupersonicFlowIsUpwind) {
   for (const FluxKind kind : {FluxKind::roe, FluxKind::hllc})
     for (int k = 0; k < 50; ++k) {

@@ -543,9 +543,9 @@ class Maker {
     std::vector<Vec3> on_face_0;
     for (const Vec3 place : places) {
       const Vec3 there = half_turned(job.local, place);
-      on_face_0.push_back(*std::min_element(
-          job.on_face_0->reference.begin(), job.on_face_0->reference.end(),
-          [&](Vec3 a, Vec3 b) { return dot(a - there, a - there) < dot(b - there, b - there); }));
+      on_face_0.push_back(
+          *std::min_element(job.on_face_0->reference.begin(), job.on_face_0->reference.end(),
+                            [&](Vec3 a, Vec3 b) { return dot(a - there, a - there) < dot(b - there, b - there); }));
     }
     basis.values_by_function(on_face_0, to, static_cast<int>(places.size()));
     for (int l = 0; l < basis.size(); ++l)

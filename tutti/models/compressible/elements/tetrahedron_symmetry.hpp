@@ -1,5 +1,5 @@
-// Three half turns map a regular tetrahedron onto itself: number f exchanges corners 0 and f, and the two others, so that
-// face f, which is opposite corner f, comes to lie on face 0. In coordinates along their axes a half turn changes
+// Three half turns map a regular tetrahedron onto itself: number f exchanges corners 0 and f, and the two others, so
+// that face f, which is opposite corner f, comes to lie on face 0. In coordinates along their axes a half turn changes
 // nothing but signs. Polynomials made orthonormal in these coordinates are even or odd under each of them, so the trace
 // on face f is that on face 0 with some signs changed: one table is enough, whichever face a neighbour has.
 #pragma once
@@ -19,8 +19,8 @@ constexpr bool has_symmetric_basis(ElementType type, int order) {
 /// Rows of G: the coordinates along the axes are G (r - centre).
 inline constexpr std::array<Vec3, 3> symmetric_axes{Vec3{0, 1, 1}, Vec3{1, 0, 1}, Vec3{1, 1, 0}};
 
-/// Basis functions that change their sign under half turn f: bit l of function l, p <= 2. The functions are in the order of
-/// their last monomial: 1; x, y, z; x^2, xy, xz, y^2, yz, z^2.
+/// Basis functions that change their sign under half turn f: bit l of function l, p <= 2. The functions are in the
+/// order of their last monomial: 1; x, y, z; x^2, xy, xz, y^2, yz, z^2.
 TUTTI_HD constexpr unsigned odd_under_half_turn(int f) {
   constexpr unsigned about_x = 1U << 2 | 1U << 3 | 1U << 5 | 1U << 6, about_y = 1U << 1 | 1U << 3 | 1U << 5 | 1U << 8,
                      about_z = 1U << 1 | 1U << 2 | 1U << 6 | 1U << 8;

@@ -36,8 +36,8 @@ TUTTI_HD inline void normal_flux(const T* q, const FaceState<T>& s, const N& n, 
   f[4] = (q[4] + s.p) * s.speed;
 }
 
-/// Twice the local Lax-Friedrichs flux, to the bit. With the sides exchanged and the normal reversed it is the opposite,
-/// to the bit, too.
+/// Twice the local Lax-Friedrichs flux, to the bit. With the sides exchanged and the normal reversed it is the
+/// opposite, to the bit, too.
 template <class T, class N>
 TUTTI_HD inline void twice_llf_flux(const Gas& gas, const T* l, const T* r, const N& n, T* f) {
   const FaceState<T> a = face_state(gas, l, n), b = face_state(gas, r, n);

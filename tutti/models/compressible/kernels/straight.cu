@@ -44,8 +44,7 @@ void advance_straight(Stream& stream, Range elements, const PartView& view, cons
     using Sizes = std::decay_t<decltype(sizes)>;
     if constexpr (has_symmetric_basis(Sizes::faces == 4 ? ElementType::tetrahedron : ElementType::hexahedron,
                                       Sizes::order))
-      if (tuned.fused)
-        return straight::advance_fused<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
+      if (tuned.fused) return straight::advance_fused<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
     if (!tuned.viscous)
       straight::advance_elements<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
     else if constexpr (Sizes::slopes)

@@ -394,7 +394,7 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
         for (int v = 0; v < variables; ++v) state[v] = states[v][i];
         watch(view, i < 2 ? x : y, state);
       }
-    // As the projection's rows: direction after direction, both steps of each.
+      // As the projection's rows: direction after direction, both steps of each.
 #pragma unroll
     for (int d = 0; d < 3; ++d)
 #pragma unroll

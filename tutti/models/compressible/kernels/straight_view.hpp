@@ -123,10 +123,10 @@ struct StraightView {
   int traces = 0;                             ///< tables of sides: each in its own order of the points
   const double* element_fragments = nullptr;  ///< of GPUs, as those below
   const double* trace_fragments = nullptr;
-  const StraightFace* faces = nullptr;             ///< tile_rows a tile; the last of a class may come several times
-  const std::int32_t* tables = nullptr;            ///< TileSides of each tile; on CPUs SideClasses
-  bool fused = false;                              ///< elements compute the fluxes at inner faces: `tiles` has them not
-  const std::int32_t* beyond = nullptr;            ///< of each element's faces, then: Beyond
+  const StraightFace* faces = nullptr;   ///< tile_rows a tile; the last of a class may come several times
+  const std::int32_t* tables = nullptr;  ///< TileSides of each tile; on CPUs SideClasses
+  bool fused = false;                    ///< elements compute the fluxes at inner faces: `tiles` has them not
+  const std::int32_t* beyond = nullptr;  ///< of each element's faces, then: Beyond
   Reflections reflections;
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
   const double* scales = nullptr;                  ///< the same: of lift, below 0 where the element is left
