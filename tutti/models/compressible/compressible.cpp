@@ -316,7 +316,7 @@ std::vector<ModelField> CompressibleFlow::fields() {
 std::vector<StateNumber> CompressibleFlow::numbers() {
   std::vector<StateNumber> all;
   all.push_back({"initial_mass", &initial_mass_});
-  all.push_back({"basis_version", &basis_version_});
+  all.push_back({basis_name, &basis_});
   if (flow_.forces.surface.empty()) return all;
   all.push_back({"force_drag_coefficient", &drag_});
   all.push_back({"force_lift_coefficient", &lift_});
@@ -325,13 +325,6 @@ std::vector<StateNumber> CompressibleFlow::numbers() {
 }
 
 void CompressibleFlow::resume(double time) {
-  comm_.together([&] {
-    if (basis_version_ != current_basis)
-      fail(ErrorKind::input,
-           "the checkpoint has coefficients of basis {:g}, this version of tutti has basis {:g}; continue with the "
-           "version that wrote it",
-           basis_version_, current_basis);
-  });
   time_ = time;
   forcing_done_ = false;
   exchange_now(0);

@@ -107,7 +107,7 @@ class CompressibleFlow final : public Model {
   bool forcing_done_ = false, automatic_ = false;
   bool captured_ = true;  ///< stages can be
   double initial_mass_ = 0;
-  double basis_version_ = current_basis;  ///< of a checkpoint: what its coefficients belong to
+  double basis_ = 1;  ///< a checkpoint has it by the name of its basis
   Size applications_ = 0;
   std::int32_t body_ = 0;       ///< tag of the surface whose forces are watched
   Size steps_ = 0;              ///< of this object

@@ -12,8 +12,9 @@
 namespace tutti::compressible {
 
 inline constexpr int max_order = 6;
-/// Counts the changes of bases since the first, so that no coefficients are taken for those of another.
-inline constexpr double current_basis = 2;
+/// A checkpoint has a number of this name, so that no coefficients are taken for those of another basis: the name
+/// counts the changes.
+inline constexpr const char* basis_name = "basis_2";
 /// (p + 1)(p + 2)(p + 3)/6: 1, 4, 10, 20, 35, 56, 84.
 constexpr int basis_size(int order) {
   return (order + 1) * (order + 2) * (order + 3) / 6;

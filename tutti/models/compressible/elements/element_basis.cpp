@@ -104,6 +104,14 @@ ElementBasis::Points ElementBasis::points() const {
   return points;
 }
 
+std::vector<double> shares_of_face(const Quadrature& rule) {
+  double measure = 0;
+  for (const double w : rule.weights) measure += w;
+  std::vector<double> shares(static_cast<std::size_t>(padded(rule.size())), 0.0);
+  for (std::size_t q = 0; q < rule.weights.size(); ++q) shares[q] = rule.weights[q] / measure;
+  return shares;
+}
+
 int volume_table_size(int points, int order) {
   const int n = basis_size(order);
   return points * (n + 3 * padded(n));

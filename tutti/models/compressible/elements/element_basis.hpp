@@ -51,6 +51,9 @@ class ElementBasis {
   double volume_ = 0, smallest_jacobian_ = 0;
 };
 
+/// The shares of a flat face's points, padded: those of the rule.
+std::vector<double> shares_of_face(const Quadrature& rule);
+
 /// Doubles of the tables `values` and `projection` (kernels/view.hpp) of a volume with so many points, padded.
 int volume_table_size(int points, int order);
 /// Writes them: values first.

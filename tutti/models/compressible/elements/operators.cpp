@@ -294,15 +294,6 @@ class Maker {
     return found->second;
   }
 
-  /// The shares of a flat face's points, padded: those of the rule.
-  static std::vector<double> shares_of_face(const Quadrature& rule) {
-    double measure = 0;
-    for (const double w : rule.weights) measure += w;
-    std::vector<double> shares(static_cast<std::size_t>(padded(rule.size())), 0.0);
-    for (std::size_t q = 0; q < rule.weights.size(); ++q) shares[q] = rule.weights[q] / measure;
-    return shares;
-  }
-
   /// orientation: -1 for the left side.
   const SidePoints& side_points(const ElementMap& map, int local, int orientation, bool flat) {
     const auto [found, is_new] = side_points_.try_emplace({map.type(), map.geometry_order(), local, orientation, flat});
@@ -322,9 +313,8 @@ class Maker {
 
   /// What is to be made for a side of a face; the lift may take the points as a left side has them.
   struct SideJob {
-    const SidePoints *points = nullptr, *lift_points = nullptr;
-    const SidePoints* on_face_0 = nullptr;  ///< of a symmetric basis
-    int local = 0;                          ///< number of the face
+    const SidePoints *points = nullptr, *lift_points = nullptr, *on_face_0 = nullptr;  ///< the last of symmetric bases
+    int local = 0;                                                                     ///< number of the face
     bool trace = false, lift = false, slope = false;
   };
   struct FaceJob {
@@ -528,29 +518,12 @@ class Maker {
       for (std::int32_t q = 0; q < record.actual; ++q) here[turned[q]] = own[q];
       for (std::size_t q = static_cast<std::size_t>(record.actual); q < here.size(); ++q) here[q] = here[0];
     }
-    if (to_make.trace) {
-      if (to_make.on_face_0 == nullptr)
-        b.basis().values_by_function(here, at(record.trace[side]), record.points);
-      else
-        fill_symmetric_trace(b.basis(), to_make, here, at(record.trace[side]));
-    }
+    if (to_make.trace && to_make.on_face_0 != nullptr)
+      make_symmetric_trace(b.basis(), to_make.local, to_make.on_face_0->reference, here, at(record.trace[side]));
+    else if (to_make.trace)
+      b.basis().values_by_function(here, at(record.trace[side]), record.points);
     if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points, b), shares, at(record.lift[side]));
     if (to_make.slope) fill_slope(b.basis(), here, shares, at(record.slope[side]));
-  }
-
-  /// To the bit that of face 0, with signs changed.
-  static void fill_symmetric_trace(const Basis& basis, const SideJob& job, std::span<const Vec3> places, double* to) {
-    std::vector<Vec3> on_face_0;
-    for (const Vec3 place : places) {
-      const Vec3 there = half_turned(job.local, place);
-      on_face_0.push_back(
-          *std::min_element(job.on_face_0->reference.begin(), job.on_face_0->reference.end(),
-                            [&](Vec3 a, Vec3 b) { return dot(a - there, a - there) < dot(b - there, b - there); }));
-    }
-    basis.values_by_function(on_face_0, to, static_cast<int>(places.size()));
-    for (int l = 0; l < basis.size(); ++l)
-      for (std::size_t q = 0; q < places.size(); ++q, ++to)
-        if ((odd_under_half_turn(job.local) >> l & 1U) != 0) *to = -*to;
   }
 
   /// And behind it the spread.

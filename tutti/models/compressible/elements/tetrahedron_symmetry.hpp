@@ -5,9 +5,9 @@
 #pragma once
 
 #include <array>
+#include <span>
 
-#include "tutti/base/vec3.hpp"
-#include "tutti/mesh/elements/element_mesh.hpp"
+#include "tutti/models/compressible/elements/basis.hpp"
 
 namespace tutti::compressible {
 
@@ -35,5 +35,10 @@ inline Vec3 half_turned(int f, Vec3 at) {
   if (f == 3) return {at.y, at.x, first};
   return at;
 }
+
+/// phi_l at places of face f, [l][q]: to the bit those of face 0, of whose places `on_face_0` these are half turns,
+/// with signs changed.
+void make_symmetric_trace(const Basis& basis, int f, std::span<const Vec3> on_face_0, std::span<const Vec3> places,
+                          double* to);
 
 }  // namespace tutti::compressible
