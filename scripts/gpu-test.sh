@@ -164,6 +164,8 @@ sanitizer() {
       sanitize "$tool" "compressible $kernels" "$to/wave.toml" --set time.steps=2 --set physics.viscosity=0.01 \
         --set "numerics.kernels=\"$kernels\"" "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
     done
+    sanitize "$tool" "compressible, fused" "$to/wave.toml" --set time.steps=2 --set numerics.order=2 --set 'numerics.kernels="tuned"' \
+      "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
     write_tissue 4
     sanitize "$tool" monodomain "$to/tissue.toml" --set time.steps=3 --set 'ionic.model="ten-tusscher-panfilov"' \
       "${shared[@]}" --devices "$(devices "$flow_gpus" 1 ,cpu)"
@@ -525,7 +527,12 @@ compressible() {
     same "order $order" --set "numerics.order=$order"
     same "order $order, viscous" --set "numerics.order=$order" --set physics.viscosity=0.01
     # Fakes have the CPU's kernels.
-    [ -n "${FAKE_GPUS:-}" ] || same "order $order, viscous, tuned" --set "numerics.order=$order" --set physics.viscosity=0.01 --set 'numerics.kernels="tuned"'
+    if [ -z "${FAKE_GPUS:-}" ]; then
+      same "order $order, tuned" --set "numerics.order=$order" --set 'numerics.kernels="tuned"'
+      same "order $order, tuned, low storage" --set "numerics.order=$order" --set 'numerics.kernels="tuned"' --set 'numerics.flux="llf"' \
+        --set 'numerics.limiter="positivity"' --set 'time.method="low-storage"'
+      same "order $order, viscous, tuned" --set "numerics.order=$order" --set physics.viscosity=0.01 --set 'numerics.kernels="tuned"'
+    fi
   done
   same "hexahedra" --set 'mesh.element="hex"'
   for cubes in "${waves[@]}"; do

@@ -31,7 +31,7 @@ TEST_F(StraightKernels, TakeOneTileAfterTheOther) {
   const auto gpu = make_cuda_device(0);
   for (const BoxElements elements : {BoxElements::tetrahedra, BoxElements::hexahedra}) {
     make(elements,
-         elements == BoxElements::tetrahedra ? std::array<Gid, 3>{16, 16, 16} : std::array<Gid, 3>{32, 32, 24});
+         elements == BoxElements::tetrahedra ? std::array<Gid, 3>{20, 20, 20} : std::array<Gid, 3>{32, 32, 24});
     for (const int order : {1, 2, 3})
       for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant}) {
         SCOPED_TRACE(

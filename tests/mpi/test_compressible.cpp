@@ -102,8 +102,8 @@ TEST(Compressible, CapturedStepsKnowTheirArraysWhereTheFirstPartIsEmpty) {
     EXPECT_EQ(difference(state(fmt::format("[balance]\nweights = {}\n", weights), "fake:2"), should), "") << weights;
 }
 
-// Affine elements have the same basis in both, but for rounding. The rules of straight tetrahedra are the same, too;
-// those of other straight elements have more points in the stored form.
+// Affine elements have the same basis in both at this order, but for rounding. The rules of straight tetrahedra are the
+// same, too; those of other straight elements have more points in the stored form.
 TEST(Compressible, StoredFormIsTheSharedOne) {
   for (const char* element : {"hex", "tet", "prism"})
     for (const char* viscosity : {"0", "0.01"}) {

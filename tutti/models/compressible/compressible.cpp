@@ -316,7 +316,7 @@ std::vector<ModelField> CompressibleFlow::fields() {
 std::vector<StateNumber> CompressibleFlow::numbers() {
   std::vector<StateNumber> all;
   all.push_back({"initial_mass", &initial_mass_});
-  all.push_back({basis_name, &basis_});
+  if (has_new_basis_) all.push_back({basis_name, &basis_});
   if (flow_.forces.surface.empty()) return all;
   all.push_back({"force_drag_coefficient", &drag_});
   all.push_back({"force_lift_coefficient", &lift_});

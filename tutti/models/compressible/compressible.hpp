@@ -107,7 +107,8 @@ class CompressibleFlow final : public Model {
   bool forcing_done_ = false, automatic_ = false;
   bool captured_ = true;  ///< stages can be
   double initial_mass_ = 0;
-  double basis_ = 1;  ///< a checkpoint has it by the name of its basis
+  bool has_new_basis_ = false;  ///< some elements have that of basis_name
+  double basis_ = 1;            ///< a checkpoint has it by that name
   Size applications_ = 0;
   std::int32_t body_ = 0;       ///< tag of the surface whose forces are watched
   Size steps_ = 0;              ///< of this object

@@ -9,6 +9,7 @@
 #include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/compressible_rate.hpp"
 #include "tutti/models/compressible/elements/operator_sizes.hpp"
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 #include "tutti/models/compressible/flow_part.hpp"
 #include "tutti/models/compressible/runge_kutta.hpp"
 
@@ -204,10 +205,16 @@ Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threa
 
 Size plan_bytes_a_step(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
   const TimeScheme& scheme = time_scheme(flow.method);
+  // Elements that compute the fluxes at their faces write none.
+  const auto& types = domain.meshes[p].types;
+  const bool fused =
+      domain.device(p).kind() == DeviceKind::cuda && flow.has_straight_kernels(DeviceKind::cuda) &&
+      !flow.gas.viscous() && has_symmetric_basis(ElementType::tetrahedron, flow.order) &&
+      std::all_of(types.begin(), types.end(), [](ElementType t) { return t == ElementType::tetrahedron; });
   Size tables = 0;  // and whatever else does not change
   for (const PlannedArray& a : plan_arrays(flow, domain, p)) {
     if (a.name == "tables" || a.name == "normals" || a.name == "elements" || a.name == "faces") tables += a.bytes;
-    if (a.name == "fluxes" || a.name == "jumps") tables += 2 * a.bytes;
+    if ((a.name == "fluxes" && !fused) || a.name == "jumps") tables += 2 * a.bytes;
   }
   const Size row = 8 * Size{variables} * flow.bases() * domain.maps[p].owned;
   Size bytes = 0;

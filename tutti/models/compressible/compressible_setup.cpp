@@ -8,6 +8,7 @@
 #include "tutti/models/compressible/compressible.hpp"
 #include "tutti/models/compressible/compressible_plan.hpp"
 #include "tutti/models/compressible/elements/samples.hpp"
+#include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 #include "tutti/models/compressible/kernels/straight.hpp"
 #include "tutti/simulation/evaluate.hpp"
 
@@ -66,6 +67,12 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
                                                   conditions, scheme_->arrays, parallel_for(*devices_.threads),
                                                   keeps_apart(flow_, domain_, p)));
   });
+  bool tetrahedra = false;
+  for (const LocalElementMesh& mesh : domain_.meshes)
+    tetrahedra =
+        tetrahedra || std::find(mesh.types.begin(), mesh.types.end(), ElementType::tetrahedron) != mesh.types.end();
+  has_new_basis_ = max_over_ranks(comm_, tetrahedra ? 1.0 : 0.0) > 0 && !flow_.stored &&
+                   has_symmetric_basis(ElementType::tetrahedron, flow_.order);
   use_alike_kernels();
   comm_.together([&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) parts_[p]->reuse_fluxes(stream(p), devices_.threads->count());
@@ -81,8 +88,14 @@ CompressibleFlow::CompressibleFlow(const ModelSetup& setup)
   // A GPU loads kernels when they are first launched, tens of milliseconds that the first step need not take.
   for (std::size_t p = 0; p < parts_.size(); ++p)
     if (domain_.device(p).kind() == DeviceKind::cuda) {
-      compute_fluxes(stream(p), parts_[p]->all_fluxes(), parts_[p]->view(), parts_[p]->boundary(), flow_.eta,
-                     parts_[p]->u[0].data(), parts_[p]->at_faces());
+      FlowPart& part = *parts_[p];
+      compute_fluxes(stream(p), part.all_fluxes(), part.view(), part.boundary(), flow_.eta, part.u[0].data(),
+                     part.at_faces());
+      if (part.view().straight != nullptr && part.view().straight->fused) {
+        StageArrays stage;
+        stage.out = part.u[1].data();
+        advance_elements(stream(p), owned(p), part.view(), part.u[0].data(), part.at_faces(), stage);
+      }
       stream(p).synchronize();
     }
   phases.end();

@@ -284,8 +284,9 @@ Size FlowPart::bytes() const {
   for (const Residency* array : this->held()) held += array->layout().bytes(array->placement().rows);
   // What is used again stays in caches.
   const double used = 1 - static_cast<double>(unused_rows_) / std::max<Lid>(1, faces_count_);
-  const auto at_faces =
-      straight_.fused ? 0 : static_cast<Size>(used * static_cast<double>(flux_.bytes() + jump_.bytes()));
+  const auto at_faces = view_.straight != nullptr && view_.straight->fused
+                            ? 0
+                            : static_cast<Size>(used * static_cast<double>(flux_.bytes() + jump_.bytes()));
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
          metric_.bytes() + tables_.bytes() + held + normals_.bytes() + 2 * at_faces;
 }

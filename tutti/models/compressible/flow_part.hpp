@@ -59,8 +59,8 @@ class FlowPart {
   using Kernel = std::function<void(Stream&, Range)>;
   /// Adds tasks for the faces and then the elements inside, which are `rows`, of part `p` of the step; returns those of
   /// elements. On a CPU straight elements go block by block: what is computed at faces is in the caches when their
-  /// elements follow. An element changes after all of its faces, so that stages may write where they read. The kernels
-  /// take stage_view().
+  /// elements follow. An element changes after all of its faces, so that stages may write where they read,
+  /// unless elements read their neighbours (StraightView::fused). The kernels take stage_view().
   std::vector<TaskId> add_interior(Step& step, int p, Range rows, const Kernel& fluxes, const Kernel& elements) const;
   BoundaryPlaces boundary_places() const { return {places_.data(), areas_.data()}; }
   bool boundary_depends_on_time() const { return boundary_depends_on_time_; }

@@ -68,20 +68,32 @@ TEST(NumericalFlux, WhatLeavesTheLeftEntersTheRight) {
 }
 
 /// What fused kernels rely on, which look at each face from both elements.
-TEST(NumericalFlux, LaxFriedrichsIsTheSameFromBothSidesToTheBit) {
+TEST(NumericalFlux, LaxFriedrichsIsTheSameFromBothSides) {
+  const auto as_left = [](double mine, double its) { return mine > its ? mine : its; };
+  const auto as_right = [](double mine, double its) { return !(its > mine) ? mine : its; };
+  int without_number = 0;
   for (int i = 0; i < 1000; ++i) {
     const Vec3 n = some_normal(), back{-n.x, -n.y, -n.z};
-    double l[variables], r[variables], f[variables], twice[variables], from_right[variables];
+    double l[variables], r[variables], f[variables], left[variables], right[variables];
     to_conserved(air, some_state(), l);
     to_conserved(air, i % 10 == 0 ? to_primitive(air, l) : some_state(), r);
+    // A pressure below 0 has no speed of sound.
+    if (i % 4 == 1) l[4] = -1;
+    if (i % 4 == 2) r[4] = -1;
     llf_flux(air, l, r, n, f);
-    twice_llf_flux(air, l, r, n, twice);
-    llf_flux(air, r, l, back, from_right);
+    twice_llf_flux(air, l, r, n, as_left, left);
+    twice_llf_flux(air, r, l, back, as_right, right);
     for (int v = 0; v < variables; ++v) {
-      EXPECT_EQ(twice[v], 2 * f[v]);
-      EXPECT_EQ(from_right[v], -f[v]);
+      without_number += std::isnan(f[v]) ? 1 : 0;
+      EXPECT_EQ(std::isnan(left[v]), std::isnan(f[v]));
+      EXPECT_EQ(std::isnan(right[v]), std::isnan(f[v]));
+      if (std::isnan(f[v])) continue;
+      EXPECT_EQ(left[v], 2 * f[v]);
+      EXPECT_EQ(right[v], -2 * f[v]);
     }
   }
+  EXPECT_GT(without_number, 0);
+  EXPECT_LT(without_number, 2000);
 }
 
 TEST(NumericalFlux, SupersonicFlowIsUpwind) {

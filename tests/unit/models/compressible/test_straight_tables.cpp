@@ -17,17 +17,17 @@ struct Part {
   LocalElementMesh mesh;
   IndexMap map;
   explicit Part(BoxElements elements) : Part(elements, elements == BoxElements::hexahedra ? 0 : 0.1) {}
-  Part(BoxElements elements, double jitter) {
+  Part(BoxElements elements, double jitter, std::array<Gid, 3> cubes = {4, 3, 3}) {
     ElementBoxSpec spec;
     spec.elements = elements;
-    spec.cubes = {4, 3, 3};
+    spec.cubes = cubes;
     spec.jitter = jitter;
     spec.periodic = {true, false, false};
     const ElementMesh whole = generate_element_box(spec);
     map.global.resize(whole.element_count());
     std::iota(map.global.begin(), map.global.end(), Gid{0});
     map.owned = map.local() - 5;
-    map.interior = map.owned - 40;
+    map.interior = map.owned / 2;
     mesh = local_elements(map, whole, match_faces(whole));
   }
   Operators operators(int order, bool stored = false, bool viscous = false) const {
@@ -103,10 +103,21 @@ void check_slopes(const Operators& made, const StraightTables& tables, const Fac
 template <class Sizes>
 void check_fused(const Part& part, const Operators& made, const StraightTables& tables) {
   constexpr int n = Sizes::bases;
+  // Threads behind the last function read any number, those without a point have any.
+  for (int f = 0; f < Sizes::faces; ++f)
+    for (int column = 0; column < 8; ++column)
+      for (int l = n; l < 4 * Sizes::base_steps; ++l)
+        ASSERT_EQ(entry(tables.element_fragments, Sizes::element_fragments + f * Sizes::base_steps, 1, l, 0, column),
+                  0);
+  for (int row = 3; row < 4 * Sizes::faces * Sizes::face_steps; row += 4)
+    for (int l = 0; l < 8 * Sizes::base_tiles; ++l)
+      ASSERT_EQ(entry(tables.element_fragments, Sizes::of_lift, Sizes::base_tiles, row, l / 8, l % 8), 0);
   ASSERT_EQ(tables.element_fragments.size(), static_cast<std::size_t>(fragment_size * fused_fragments<Sizes>));
-  for (int set = 0; set < 4; ++set)
-    for (Lid i = tile_rows * tables.view.ends[set]; i < tile_rows * tables.view.ends[set + 1]; ++i)
-      EXPECT_TRUE(set % 2 == 1 && tables.faces[i].right < 0);
+  // Tiles have each face at the boundary once, and no other.
+  std::vector<int> met(made.faces.size(), 0);
+  for (std::size_t k = 0; k < tables.faces.size(); ++k)
+    if (k % tile_rows == 0 || tables.faces[k].face != tables.faces[k - 1].face) ++met[tables.faces[k].face];
+  for (std::size_t i = 0; i < met.size(); ++i) EXPECT_EQ(met[i], made.faces[i].right < 0 ? 1 : 0);
   const auto value = [](Lid e, int l) { return random_unit(3, static_cast<std::uint64_t>(Size{n} * e + l)) - 0.5; };
   // As tensor cores add: function after function. Point q of the sums is t = q % 3 of step q / 3.
   const auto trace = [&](int f, int q, Lid e, unsigned odd) {
@@ -124,6 +135,8 @@ void check_fused(const Part& part, const Operators& made, const StraightTables& 
       const FaceRecord& face = made.faces[code >> 1];
       const int side = code & 1;
       ASSERT_EQ(beyond_code < 0, face.right < 0);
+      EXPECT_EQ(tables.sides[Sizes::faces * e + k] / max_turns, code >> 1);
+      EXPECT_EQ(tables.scales[Sizes::faces * e + k], side == 0 ? -face.scale[0] : face.scale[1]);
       const Beyond beyond = Beyond::of(beyond_code);
       for (int q = 0; q < face.actual; ++q) {
         const auto should = [&](int of, Lid row) {
@@ -217,6 +230,17 @@ TEST(StraightTables, HoldThePortableTables) {
     check_sizes<HexSizes<1>>(BoxElements::hexahedra, viscous);
     check_sizes<HexSizes<2>>(BoxElements::hexahedra, viscous);
     check_sizes<HexSizes<3>>(BoxElements::hexahedra, viscous);
+  }
+}
+
+/// Elements meet themselves, or another one at two faces.
+TEST(StraightTables, OfTetrahedraInTheNarrowestPeriodicBoxes) {
+  for (const Gid length : {1, 2}) {
+    const Part part(BoxElements::tetrahedra, 0, {length, 2, 1});
+    const Operators made = part.operators(2);
+    const StraightTables tables = make_straight_tables(made, part.mesh, part.map, 2, false, DeviceKind::cuda);
+    ASSERT_TRUE(tables.view.fused);
+    check_fused<TetSizes<2>>(part, made, tables);
   }
 }
 

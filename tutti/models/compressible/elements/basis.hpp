@@ -12,8 +12,8 @@
 namespace tutti::compressible {
 
 inline constexpr int max_order = 6;
-/// A checkpoint has a number of this name, so that no coefficients are taken for those of another basis: the name
-/// counts the changes.
+/// Where there are elements with a symmetric basis, a checkpoint has a number of this name, so that no coefficients are
+/// taken for those of the basis before: the name counts the changes.
 inline constexpr const char* basis_name = "basis_2";
 /// (p + 1)(p + 2)(p + 3)/6: 1, 4, 10, 20, 35, 56, 84.
 constexpr int basis_size(int order) {

@@ -313,8 +313,9 @@ class Maker {
 
   /// What is to be made for a side of a face; the lift may take the points as a left side has them.
   struct SideJob {
-    const SidePoints *points = nullptr, *lift_points = nullptr, *on_face_0 = nullptr;  ///< the last of symmetric bases
-    int local = 0;                                                                     ///< number of the face
+    const SidePoints *points = nullptr, *lift_points = nullptr;
+    const SidePoints* on_face_0 = nullptr;  ///< of a symmetric basis
+    int local = 0;                          ///< number of the face
     bool trace = false, lift = false, slope = false;
   };
   struct FaceJob {

@@ -51,10 +51,12 @@ class Sorter {
     tables_.view.viscous = viscous;
   }
 
-  /// False: elements or sides do not share their tables.
+  /// False: elements or sides do not share their tables, or their basis is not symmetric where it should be.
   bool sort(Lid interior_faces) {
     if (map_.owned == 0 || made_.faces.empty() || !elements_alike() || !add_faces() || !add_sides()) return false;
-    tables_.view.fused = on_gpu_ && !viscous_ && faces_each_ == 4 && add_beyond();
+    tables_.view.fused =
+        on_gpu_ && !viscous_ && faces_each_ == 4 && has_symmetric_basis(ElementType::tetrahedron, tables_.view.order);
+    if (tables_.view.fused && !add_beyond()) return false;
     const auto count = static_cast<Lid>(made_.faces.size());
     add_tiles({0, interior_faces}, interior_inner, interior_boundary);
     add_tiles({interior_faces, count}, separator_inner, separator_boundary);
@@ -165,7 +167,7 @@ class Sorter {
   /// Of tetrahedra with a symmetric basis: point own[f][q] of face 0 is point q of face f. False: they have none.
   bool find_symmetry(std::array<std::vector<int>, 4>& own) const {
     const int order = tables_.view.order, actual = tables_.view.actual_points;
-    if (!has_symmetric_basis(ElementType::tetrahedron, order) || actual != fused_points * order) return false;
+    if (actual != fused_points * order) return false;
     const std::vector<double> first = own_trace(tables_.view.lifts[0]);
     for (std::size_t f = 0; f < own.size(); ++f) {
       const std::vector<double> trace = own_trace(tables_.view.lifts[f]);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tutti/base/error.hpp"
+
 namespace tutti::compressible {
 
 void make_symmetric_trace(const Basis& basis, int f, std::span<const Vec3> on_face_0, std::span<const Vec3> places,
@@ -10,9 +12,9 @@ void make_symmetric_trace(const Basis& basis, int f, std::span<const Vec3> on_fa
   std::vector<Vec3> at;
   for (const Vec3 place : places) {
     const Vec3 there = half_turned(f, place);
-    at.push_back(*std::min_element(on_face_0.begin(), on_face_0.end(), [&](Vec3 a, Vec3 b) {
-      return dot(a - there, a - there) < dot(b - there, b - there);
-    }));
+    const auto near = std::find_if(on_face_0.begin(), on_face_0.end(), [&](Vec3 a) { return norm(a - there) < 1e-10; });
+    require(near != on_face_0.end(), "the rule of a tetrahedron's faces is not symmetric");
+    at.push_back(*near);
   }
   basis.values_by_function(at, to, static_cast<int>(places.size()));
   for (int l = 0; l < basis.size(); ++l)

@@ -36,22 +36,24 @@ TUTTI_HD inline void normal_flux(const T* q, const FaceState<T>& s, const N& n, 
   f[4] = (q[4] + s.p) * s.speed;
 }
 
-/// Twice the local Lax-Friedrichs flux, to the bit. With the sides exchanged and the normal reversed it is the
-/// opposite, to the bit, too.
-template <class T, class N>
-TUTTI_HD inline void twice_llf_flux(const Gas& gas, const T* l, const T* r, const N& n, T* f) {
+/// Twice the local Lax-Friedrichs flux. With the sides exchanged and the normal reversed it is the opposite, to the bit
+/// but for the sign of zeros; larger(a, b), of the speeds of l and r, must then choose the same side, also where a
+/// speed is no number.
+template <class T, class N, class Larger>
+TUTTI_HD inline void twice_llf_flux(const Gas& gas, const T* l, const T* r, const N& n, const Larger& larger, T* f) {
   const FaceState<T> a = face_state(gas, l, n), b = face_state(gas, r, n);
   const T left = absolute(a.speed) + a.sound, right = absolute(b.speed) + b.sound;
-  const T larger = choose(left > right, left, right);
+  const T fastest = larger(left, right);
   T g[variables];
   normal_flux(l, a, n, f);
   normal_flux(r, b, n, g);
-  for (int v = 0; v < variables; ++v) f[v] = fused(-larger, r[v] - l[v], f[v] + g[v]);
+  for (int v = 0; v < variables; ++v) f[v] = fused(-fastest, r[v] - l[v], f[v] + g[v]);
 }
 /// Local Lax-Friedrichs (Rusanov, USSR Comput. Math. Math. Phys. 1, 1961).
 template <class T, class N>
 TUTTI_HD inline void llf_flux(const Gas& gas, const T* l, const T* r, const N& n, T* f) {
-  twice_llf_flux(gas, l, r, n, f);
+  twice_llf_flux(
+      gas, l, r, n, [](T left, T right) { return choose(left > right, left, right); }, f);
   for (int v = 0; v < variables; ++v) f[v] = 0.5 * f[v];
 }
 

@@ -12,7 +12,8 @@
 
 namespace tutti::compressible {
 
-/// What faces leave for elements, value after value and point after point from FaceRecord::at on.
+/// What faces leave for elements, value after value and point after point from FaceRecord::at on. Where elements
+/// compute fluxes themselves (StraightView::fused), those at the boundary only.
 struct FaceArrays {
   double* flux = nullptr;
   double* jump = nullptr;  ///< of viscous flow only
@@ -21,7 +22,8 @@ struct FaceArrays {
 /// view.straight is there, `faces` counts those of its tiles, whole tiles, and on GPUs all inside or at separators.
 void compute_fluxes(Stream& stream, Range faces, const PartView& view, const BoundaryView& boundary, double eta,
                     const double* u, const FaceArrays& at_faces);
-/// A stage of elements whose faces' fluxes are known. `keep_positive`: null, or the new state, which is limited.
+/// A stage of elements whose faces' fluxes are known, or computed here from u, whose ghosts must be there.
+/// `keep_positive`: null, or the new state, which is limited.
 void advance_elements(Stream& stream, Range elements, const PartView& view, const double* u, const FaceArrays& at_faces,
                       const StageArrays& stage, double* keep_positive = nullptr);
 /// The limiter of Zhang and Shu on new states.

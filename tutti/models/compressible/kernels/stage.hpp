@@ -11,8 +11,9 @@ namespace tutti::compressible {
 inline constexpr int max_terms = 4;
 
 /// out = sum_i weight_i x_i + factor rate; where `second` is there, also second = base + second_factor out. Arrays of
-/// states; `out` and `second` may be one of x, base: elements are independent. The rate is added to the sum, whose
-/// fluxes come with the factor, so that it takes no array of its own.
+/// states; `out` and `second` may be one of x, base, where elements are independent: not
+/// the state of which the rate is, where kernels read neighbours (StraightView::fused). The rate is added to the sum,
+/// whose fluxes come with the factor, so that it takes no array of its own.
 struct StageArrays {
   int count = 0;
   const double* x[max_terms] = {};

@@ -42,15 +42,16 @@ void advance_straight(Stream& stream, Range elements, const PartView& view, cons
   const StraightView& tuned = *view.straight;
   with_sizes(tuned, [&](const auto sizes) {
     using Sizes = std::decay_t<decltype(sizes)>;
-    if constexpr (has_symmetric_basis(Sizes::faces == 4 ? ElementType::tetrahedron : ElementType::hexahedron,
-                                      Sizes::order))
-      if (tuned.fused) return straight::advance_fused<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
-    if (!tuned.viscous)
+    if (tuned.viscous) {
+      if constexpr (Sizes::slopes)
+        straight::advance_by_slopes<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
+      else
+        straight::advance_viscous_elements<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
+    } else if constexpr (Sizes::slopes && has_symmetric_basis(ElementType::tetrahedron, Sizes::order)) {
+      straight::advance_fused<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
+    } else {
       straight::advance_elements<Sizes>(stream, elements, view, tuned, u, at_faces.flux, stage);
-    else if constexpr (Sizes::slopes)
-      straight::advance_by_slopes<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
-    else
-      straight::advance_viscous_elements<Sizes>(stream, elements, view, tuned, u, at_faces, stage);
+    }
   });
 }
 

@@ -1,7 +1,7 @@
-// Inviscid flow on straight tetrahedra and hexahedra, p = 1, 2, 3, tuned for GPUs: all products on tensor cores, from
-// point values to fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements, blocks stay
-// resident and keep the tables in shared memory. The bits are those of FaceFluxes and AdvanceElements, which see the
-// same orders of sums.
+// Inviscid flow on straight hexahedra, p = 1, 2, 3, and tetrahedra, p = 3, tuned for GPUs: all products on tensor
+// cores, from point values to fluxes to coefficients in registers. A warp works on tiles of 16 faces or elements,
+// blocks stay resident and keep the tables in shared memory. The bits are those of FaceFluxes and AdvanceElements,
+// which see the same orders of sums.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,8 @@ struct Tuning {
 };
 template <int P>
 using FaceTuning = Tuning<8, P == 3 ? 1 : 2>;
-/// Tetrahedra of order 1 have registers for the fluxes of all faces at a time, which is worth more than more warps.
 template <class Sizes>
-inline constexpr bool all_faces_ahead = Sizes::order == 1 && Sizes::faces == 4;
-template <class Sizes>
-using ElementTuning =
-    Tuning<Sizes::order == 2 || all_faces_ahead<Sizes> ? 12 : 8, Sizes::order == 1 && !all_faces_ahead<Sizes> ? 2 : 1>;
+using ElementTuning = Tuning<Sizes::order == 2 ? 12 : 8, Sizes::order == 1 ? 2 : 1>;
 
 /// Where a thread is in its warp's tile: rows `row` and `row + 8`, column `column` of a step.
 struct Place {
@@ -288,16 +284,14 @@ struct Sums {
   }
 };
 
-/// Fluxes at faces of this thread's two rows. Of the lowest order several faces are on their way at a time: there is
-/// little to do meanwhile at one.
+/// Fluxes at a face of this thread's two rows.
 template <class Sizes>
 struct TileFluxes {
-  static constexpr int ahead = all_faces_ahead<Sizes> ? Sizes::faces : 1;
   const Place& at;
   const TileFaces<Sizes>& faces;
   const std::uint8_t* turns;
   const double* flux;
-  double a[ahead][Sizes::face_steps][variables], b[ahead][Sizes::face_steps][variables];
+  double a[Sizes::face_steps][variables], b[Sizes::face_steps][variables];
 
   __device__ __forceinline__ void fetch_step(int f, int step) {
     const std::int32_t upper = faces.sides[Sizes::faces * at.row + f],
@@ -305,16 +299,14 @@ struct TileFluxes {
     const double *x = from(upper, step), *y = from(lower, step);
 #pragma unroll
     for (int v = 0; v < variables; ++v) {
-      a[f % ahead][step][v] = __ldg(x + v * Sizes::face_points);
-      b[f % ahead][step][v] = __ldg(y + v * Sizes::face_points);
+      a[step][v] = __ldg(x + v * Sizes::face_points);
+      b[step][v] = __ldg(y + v * Sizes::face_points);
     }
   }
-  /// Of the first faces.
+  /// Of the first face.
   __device__ __forceinline__ void fetch() {
 #pragma unroll
-    for (int f = 0; f < ahead; ++f)
-#pragma unroll
-      for (int step = 0; step < Sizes::face_steps; ++step) fetch_step(f, step);
+    for (int step = 0; step < Sizes::face_steps; ++step) fetch_step(0, step);
   }
 
  private:
@@ -324,12 +316,11 @@ struct TileFluxes {
   }
 };
 
-/// As add_faces(): fluxes of the first faces are there, those of the next are under way while those of this one are
+/// As add_faces(): fluxes of the first face are there, those of the next are under way while those of this one are
 /// multiplied.
 template <class Sizes>
 __device__ __forceinline__ void add_tile_faces(const double* fragments, double factor, TileFluxes<Sizes>& through,
                                                Sums<Sizes>& sums) {
-  constexpr int ahead = TileFluxes<Sizes>::ahead;
   const auto add = [&](int f, auto more) {
     const double s = factor * through.faces.scales[Sizes::faces * through.at.row + f],
                  t = factor * through.faces.scales[Sizes::faces * (through.at.row + 8) + f];
@@ -338,10 +329,10 @@ __device__ __forceinline__ void add_tile_faces(const double* fragments, double f
       double c[variables], d[variables];
 #pragma unroll
       for (int v = 0; v < variables; ++v) {
-        c[v] = s * through.a[f % ahead][step][v];
-        d[v] = t * through.b[f % ahead][step][v];
+        c[v] = s * through.a[step][v];
+        d[v] = t * through.b[step][v];
       }
-      if constexpr (more()) through.fetch_step(f + ahead, step);
+      if constexpr (more()) through.fetch_step(f + 1, step);
 #pragma unroll
       for (int n = 0; n < Sizes::base_tiles; ++n) {
         const double table =
@@ -351,11 +342,10 @@ __device__ __forceinline__ void add_tile_faces(const double* fragments, double f
       }
     }
   };
-  // The last faces by themselves: where a fetch depends on a condition, every iteration waits for its end.
-#pragma unroll(ahead > 1 ? Sizes::faces : 1)
-  for (int f = 0; f < Sizes::faces - ahead; ++f) add(f, std::true_type());
-#pragma unroll
-  for (int f = Sizes::faces - ahead; f < Sizes::faces; ++f) add(f, std::false_type());
+  // The last face by itself: where a fetch depends on a condition, every iteration waits for its end.
+#pragma unroll 1
+  for (int f = 0; f < Sizes::faces - 1; ++f) add(f, std::true_type());
+  add(Sizes::faces - 1, std::false_type());
 }
 
 /// As add_volume(); m, n: the metric of this thread's rows.
@@ -386,7 +376,7 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
       p[i] = pressure(view.gas, state, inverse[i]);
       physical = physical && state[0] > 0 && p[i] > 0;
     }
-    if (!physical)  // one branch: points are computed side by side
+    if (!physical) {  // one branch: points are computed side by side
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         double state[variables];
@@ -394,7 +384,8 @@ __device__ __forceinline__ void add_tile_volume(const Place& at, const PartView&
         for (int v = 0; v < variables; ++v) state[v] = states[v][i];
         watch(view, i < 2 ? x : y, state);
       }
-      // As the projection's rows: direction after direction, both steps of each.
+    }
+    // As the projection's rows: direction after direction, both steps of each.
 #pragma unroll
     for (int d = 0; d < 3; ++d)
 #pragma unroll

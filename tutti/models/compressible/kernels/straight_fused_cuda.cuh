@@ -99,8 +99,7 @@ __device__ __forceinline__ void add_fused_face(const Place& at, const PartView& 
     const int i = Sizes::faces * (at.row + 8 * half) + f;
     FusedSide& s = sides[half];
     s.beyond = faces.beyond[i];
-    // The threads without points add nothing.
-    const double factor = at.column < fused_points ? stage_factor * faces.scales[i] : 0;
+    const double factor = stage_factor * faces.scales[i];
     s.left = faces.scales[i] < 0;
     s.odd = odd_under_half_turn(Beyond::of(s.beyond).face);
     const double* n = normals + 3 * i;
@@ -156,7 +155,9 @@ __device__ __forceinline__ void add_fused_face(const Place& at, const PartView& 
         r[v] = kind == FluxKind::llf || s.left ? its : mine;
       }
       if (kind == FluxKind::llf)
-        twice_llf_flux(view.gas, l, r, s.normal, flux[half]);
+        twice_llf_flux(
+            view.gas, l, r, s.normal,
+            [&s](double mine, double its) { return (s.left ? mine > its : !(its > mine)) ? mine : its; }, flux[half]);
       else
         numerical_flux(kind, view.gas, l, r, s.normal, flux[half]);
     }
@@ -173,7 +174,8 @@ __device__ __forceinline__ void add_fused_face(const Place& at, const PartView& 
 #pragma unroll
     for (int half = 0; half < 2; ++half)
 #pragma unroll
-      for (int v = 0; v < variables; ++v) flux[half][v] *= sides[half].factor;
+      for (int v = 0; v < variables; ++v)
+        flux[half][v] = at.column < fused_points ? sides[half].factor * flux[half][v] : 0;
 #pragma unroll
     for (int n = 0; n < Sizes::base_tiles; ++n) {
       const double table =

@@ -1,5 +1,6 @@
 // What the kernels tuned for straight tetrahedra and hexahedra see of a part besides its view: faces sorted into tiles
-// whose two sides have the same tables, and for GPUs tables as tensor cores want them.
+// whose two sides have the same tables, or what is beyond each side of an element, and for GPUs tables as tensor cores
+// want them.
 #pragma once
 
 #include <array>
@@ -125,7 +126,7 @@ struct StraightView {
   const double* trace_fragments = nullptr;
   const StraightFace* faces = nullptr;   ///< tile_rows a tile; the last of a class may come several times
   const std::int32_t* tables = nullptr;  ///< TileSides of each tile; on CPUs SideClasses
-  bool fused = false;                    ///< elements compute the fluxes at inner faces: `tiles` has them not
+  bool fused = false;                    ///< elements compute the fluxes at inner faces, which no tile has
   const std::int32_t* beyond = nullptr;  ///< of each element's faces, then: Beyond
   Reflections reflections;
   const std::int32_t* sides = nullptr;             ///< of each element's faces: max_turns face + turn
