@@ -80,7 +80,7 @@ class GpuScript(SystemTest):
         self.assertTrue(all(section["seconds"] is not None for section in report["sections"].values()))
         self.assertEqual(self.passed(report, "unit"), {"test_gpu", "test_gpu found a GPU", "test_device"})
         self.assertEqual(self.passed(report, "sanitizer"), {f"{tool} {case}" for tool in ("memcheck", "racecheck", "synccheck")
-                                                            for case in ("shared", "ahead", "int10", "two", "flow", "transport", "compressible portable", "compressible tuned",
+                                                            for case in ("shared", "ahead", "int10", "two", "flow", "transport", "compressible portable", "compressible tuned", "compressible, fused",
                                                                          "monodomain", "passes of a flow")} - {"racecheck two"})
         orders = ["native", "hilbert", "random", "metis_blocks", "rcm"]
         self.assertEqual(self.passed(report, "orders"), set(orders))
