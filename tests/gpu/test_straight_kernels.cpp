@@ -41,5 +41,19 @@ TEST_F(StraightKernels, TakeOneTileAfterTheOther) {
   }
 }
 
+/// Where some part of a run cannot have tuned kernels, none has: fluxes at all faces need their room then.
+TEST_F(StraightKernels, GiveWayToPortableOnes) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto gpu = make_cuda_device(0);
+  make(BoxElements::tetrahedra, {7, 5, 4});
+  for (const int order : {1, 2, 3})
+    for (const ViscosityLaw law : {ViscosityLaw::none, ViscosityLaw::constant}) {
+      SCOPED_TRACE(fmt::format("order {}, law {}", order, static_cast<int>(law)));
+      Setting setting{order, FluxKind::llf, 1, law};
+      setting.given_up = true;
+      expect_same_bits(*gpu, setting);
+    }
+}
+
 }  // namespace
 }  // namespace tutti::compressible

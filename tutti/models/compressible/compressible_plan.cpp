@@ -55,7 +55,9 @@ struct ElementNeeds {
   double volume = 0, sides = 0;
   int rows = 0;
   double others = 0;
-  double faces = 0;
+  double faces = 0;   ///< but for fluxes
+  double fluxes = 0;  ///< where they are kept
+  ElementType type = ElementType::hexahedron;
 };
 ElementNeeds element_needs(const Case& options, const CompressibleCase& flow) {
   ElementType type = ElementType::hexahedron;
@@ -75,10 +77,21 @@ ElementNeeds element_needs(const Case& options, const CompressibleCase& flow) {
   const double in_rows = face_points * (padded(n) + (flow.limited ? n : 0) + (flow.diffuses() ? side : n));
   const double tables = flow.recomputed ? 0 : 1, matrix = 2.0 * n * padded(n) + 3 * points + 3.5 * face_points,
                derivatives = flow.diffuses() ? 3.0 * n * padded(n) : 0;
-  return {tables * volume, tables * face_points * side, volume + static_cast<int>(in_rows),
+  return {tables * volume,
+          tables * face_points * side,
+          volume + static_cast<int>(in_rows),
           points + (flow.recomputed ? matrix : derivatives),
-          0.5 * (face_points * (8 * variables * (flow.diffuses() ? 2 : 1) + (affine ? 0 : 24)) +
-                 face_count(type) * static_cast<double>(size_of<FaceRecord> + 24))};
+          0.5 * (face_points * (affine ? 0 : 24) + face_count(type) * static_cast<double>(size_of<FaceRecord> + 24)),
+          0.5 * face_points * 8 * variables * (flow.diffuses() ? 2 : 1),
+          type};
+}
+
+/// Do elements of these types compute the fluxes at their faces, so that only those at the boundary are kept
+/// (StraightView::fused)?
+bool fuse_fluxes(const CompressibleCase& flow, DeviceKind device, std::span<const ElementType> types) {
+  return device == DeviceKind::cuda && flow.has_straight_kernels(device) && !flow.gas.viscous() &&
+         has_symmetric_basis(ElementType::tetrahedron, flow.order) &&
+         std::all_of(types.begin(), types.end(), [](ElementType t) { return t == ElementType::tetrahedron; });
 }
 
 }  // namespace
@@ -118,12 +131,15 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   add("elements", local * (size_of<ElementRecord> + max_faces * 4 + 72) + 25 * owned);
   if (sizes.recomputed > 0) add("sums of elements", 8 * owned + Size{Monomials::entries} * flow.bases());
   add("faces", sizes.faces * size_of<FaceRecord>);
-  add("fluxes", 8 * sizes.flux);
+  const DeviceKind device = domain.device(p).kind();
+  const bool shared = sizes.own_volumes + sizes.recomputed == 0;
+  const bool fused = shared && fuse_fluxes(flow, device, domain.meshes[p].types);
+  add("fluxes", 8 * (fused ? variables * sizes.boundary_points : sizes.flux));
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
   // Tiles are filled up with faces that come twice: less than a twelfth, of a CPU's smaller blocks half. There they
   // have two scales each in viscous flow, and rows of their fluxes, as sides have.
-  if (flow.has_straight_kernels(domain.device(p).kind()) && sizes.own_volumes + sizes.recomputed == 0) {
-    const bool on_gpu = domain.device(p).kind() == DeviceKind::cuda;
+  if (flow.has_straight_kernels(device) && shared) {
+    const bool on_gpu = device == DeviceKind::cuda;
     add("tables of tuned kernels, at most", (on_gpu            ? 13
                                              : flow.diffuses() ? 48
                                                                : 24) *
@@ -175,7 +191,11 @@ Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threa
   const double sides = straight ? 0 : 8 * own.sides, large = straight ? 0 : 8 * own.volume + sides,
                others = straight ? 0 : 8 * own.others;
   MemoryModel memory;
-  memory.row = [=](Device&, double) { return static_cast<double>(state) + own.faces + 300 + large + others; };
+  const bool fused = straight && fuse_fluxes(flow, DeviceKind::cuda, std::span(&own.type, 1));
+  memory.row = [=](Device& device, double) {
+    const bool kept = !(fused && device.kind() == DeviceKind::cuda);
+    return static_cast<double>(state) + own.faces + (kept ? own.fluxes : 0) + 300 + large + others;
+  };
   const bool may_move = large > 0 && flow.held.policy != Policy::resident;
   if (large > 0 && !may_move) memory.advice_for_gpus = {policy_advice};
   if (large > 0 && !flow.recomputed) memory.advice = {"numerics.form = \"recomputed\""};
@@ -205,16 +225,10 @@ Sharing element_sharing(const Case& options, const CompressibleCase& flow, Threa
 
 Size plan_bytes_a_step(const CompressibleCase& flow, const ElementDomain& domain, std::size_t p) {
   const TimeScheme& scheme = time_scheme(flow.method);
-  // Elements that compute the fluxes at their faces write none.
-  const auto& types = domain.meshes[p].types;
-  const bool fused =
-      domain.device(p).kind() == DeviceKind::cuda && flow.has_straight_kernels(DeviceKind::cuda) &&
-      !flow.gas.viscous() && has_symmetric_basis(ElementType::tetrahedron, flow.order) &&
-      std::all_of(types.begin(), types.end(), [](ElementType t) { return t == ElementType::tetrahedron; });
   Size tables = 0;  // and whatever else does not change
   for (const PlannedArray& a : plan_arrays(flow, domain, p)) {
     if (a.name == "tables" || a.name == "normals" || a.name == "elements" || a.name == "faces") tables += a.bytes;
-    if ((a.name == "fluxes" && !fused) || a.name == "jumps") tables += 2 * a.bytes;
+    if (a.name == "fluxes" || a.name == "jumps") tables += 2 * a.bytes;
   }
   const Size row = 8 * Size{variables} * flow.bases() * domain.maps[p].owned;
   Size bytes = 0;

@@ -7,6 +7,21 @@
 #include "tutti/domain/part_capacity.hpp"
 
 namespace tutti::compressible {
+namespace {
+
+/// Says where each face's fluxes go, behind one another; `inner`: those between elements have a place, too. How many
+/// doubles that are.
+Size place_fluxes(std::vector<FaceRecord>& faces, bool inner) {
+  Size end = 0;
+  for (FaceRecord& face : faces) {
+    if (!inner && face.right >= 0) continue;
+    face.at = end;
+    end += Size{variables} * face.points;
+  }
+  return end;
+}
+
+}  // namespace
 
 FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const IndexMap& map,
                    const IndexMap& values, const std::map<std::int32_t, std::int32_t>& conditions, int arrays,
@@ -25,21 +40,20 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
   const auto keep = [&](const auto& from, const char* name) {
     return make_buffer(stream, std::span(std::as_const(from)), name);
   };
+  if (flow.has_straight_kernels(stream.kind()) && !apart)
+    make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous(), stream.kind()));
   elements_ = keep(made.elements, "elements");
-  faces_ = keep(made.faces, "faces");
+  make_fluxes(stream, made.faces, flow.diffuses());
   face_of_ = keep(made.face_of, "faces of elements");
   metric_ = keep(made.metric, "metric of elements");
   if (!on_host) tables_ = make_buffer(stream, std::span<const double>(made.tables), "tables");
   normals_ = keep(made.normals, "normals");
   turns_ = keep(made.turns, "orders of points");
-  flux_ = Buffer<double>(stream.device(), made.flux_values, "fluxes");
-  if (flow.diffuses()) jump_ = Buffer<double>(stream.device(), made.flux_values, "jumps");
   broken_ = keep(std::vector<std::uint8_t>(map.owned, 0), "marks of elements");
   interior_faces_ = mesh.interior_faces;
   faces_count_ = static_cast<Lid>(made.faces.size());
   view_.elements = elements_.data();
   view_.metric = metric_.data();
-  view_.faces = faces_.data();
   view_.face_of = face_of_.data();
   view_.tables = tables_.data();
   view_.normals = normals_.data();
@@ -61,14 +75,29 @@ FlowPart::FlowPart(Stream& stream, const CompressibleCase& flow, const LocalElem
     view_.all_recomputed = std::all_of(made.elements.begin(), made.elements.begin() + map.owned,
                                        [](const ElementRecord& e) { return e.matrix >= 0; });
   }
-  if (flow.has_straight_kernels(stream.kind()) && !apart)
-    make_straight(stream, make_straight_tables(made, mesh, map, flow.order, flow.gas.viscous(), stream.kind()));
   make_boundary(stream, flow, made, conditions);
   projected_ = keep(made.projected, "projected areas");
   if (!flow.source.empty()) make_source(stream, flow, mesh, made);
   for (int i = 0; i < arrays; ++i)
     u.emplace_back(stream.device(), values, i == 0 ? "state" : fmt::format("state, work {}", i));
   apart_ = std::move(made.apart);
+}
+
+void FlowPart::make_fluxes(Stream& stream, std::vector<FaceRecord>& faces, bool jumps) {
+  const Size count = place_fluxes(faces, !(view_.straight != nullptr && view_.straight->fused));
+  faces_ = make_buffer(stream, std::span<const FaceRecord>(faces), "faces");
+  view_.faces = faces_.data();
+  flux_ = Buffer<double>(stream.device(), count, "fluxes");
+  if (jumps) jump_ = Buffer<double>(stream.device(), count, "jumps");
+}
+
+void FlowPart::use_portable_kernels(Stream& stream) {
+  const bool all_are_kept = view_.straight == nullptr || !view_.straight->fused;
+  view_.straight = nullptr;
+  if (all_are_kept) return;
+  std::vector<FaceRecord> faces(faces_.size());
+  download(stream, std::span<FaceRecord>(faces), faces_);
+  make_fluxes(stream, faces, !jump_.empty());
 }
 
 void FlowPart::make_straight(Stream& stream, const StraightTables& made) {
@@ -284,9 +313,7 @@ Size FlowPart::bytes() const {
   for (const Residency* array : this->held()) held += array->layout().bytes(array->placement().rows);
   // What is used again stays in caches.
   const double used = 1 - static_cast<double>(unused_rows_) / std::max<Lid>(1, faces_count_);
-  const auto at_faces = view_.straight != nullptr && view_.straight->fused
-                            ? 0
-                            : static_cast<Size>(used * static_cast<double>(flux_.bytes() + jump_.bytes()));
+  const auto at_faces = static_cast<Size>(used * static_cast<double>(flux_.bytes() + jump_.bytes()));
   return 2 * (u.empty() ? 0 : u[0].buffer().bytes()) + elements_.bytes() + faces_.bytes() + face_of_.bytes() +
          metric_.bytes() + tables_.bytes() + held + normals_.bytes() + 2 * at_faces;
 }

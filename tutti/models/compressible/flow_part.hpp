@@ -43,8 +43,9 @@ class FlowPart {
     if (view.straight != nullptr && window_ > 0) view.straight = &reusing_;
     return view;
   }
-  void use_portable_kernels() { view_.straight = nullptr; }
+  void use_portable_kernels(Stream& stream);
   const BoundaryView& boundary() const { return boundary_; }
+  /// Where elements compute the fluxes at their faces (StraightView::fused), only those at the boundary are kept.
   FaceArrays at_faces() { return {flux_.data(), jump_.data()}; }
   const double* projected() const { return projected_.data(); }
   Range all_faces() const { return {0, faces_count_}; }
@@ -84,6 +85,7 @@ class FlowPart {
                      const std::map<std::int32_t, std::int32_t>& conditions);
   void make_source(Stream& stream, const CompressibleCase& flow, const LocalElementMesh& mesh, const Operators& made);
   void make_straight(Stream& stream, const StraightTables& made);
+  void make_fluxes(Stream& stream, std::vector<FaceRecord>& faces, bool jumps);
   Buffer<ElementRecord> elements_;
   Buffer<FaceRecord> faces_;
   Buffer<std::int32_t> face_of_;

@@ -334,8 +334,6 @@ class Maker {
     record.right = face.right;
     record.actual = job.rule->size();
     record.points = padded(record.actual);
-    record.at = made_.flux_values;
-    made_.flux_values += Size{variables} * record.points;
     record.normals = static_cast<Size>(made_.normals.size());
     record.normal_step = flat ? 0 : 3;
     made_.normals.resize(made_.normals.size() + (flat ? 3 : 3 * static_cast<std::size_t>(record.points)));

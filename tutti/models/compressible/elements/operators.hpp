@@ -32,7 +32,7 @@ struct TablesApart {
 struct Operators {
   std::vector<ElementRecord> elements;  ///< owned, then ghosts, which have no volume points of their own
   std::vector<double> metric;
-  std::vector<FaceRecord> faces;
+  std::vector<FaceRecord> faces;  ///< but for FaceRecord::at
   std::vector<std::int32_t> face_of;
   std::span<double> tables;  ///< in own_tables, or where options.place said
   RawVector<double> own_tables;
@@ -41,7 +41,6 @@ struct Operators {
   std::vector<std::uint8_t> turns;
   std::vector<std::uint8_t> monomials;  ///< of kernels; empty: no element is recomputed
   BoundaryPoints boundary;
-  Size flux_values = 0;  ///< doubles of all faces' fluxes
   Size lines = -1;       ///< of tables: where those of a line begin; -1: no element is factored
   Size own_volumes = 0;  ///< owned elements whose volumes have tables that they share with none
   TablesApart apart;

@@ -113,8 +113,7 @@ class Sorter {
     if (n > tile_rows) return false;
     for (const FaceRecord& face : made_.faces) {
       const auto i = static_cast<Size>(&face - made_.faces.data());
-      if (face.points != n || face.actual != first.actual || face.normal_step != 0 || face.normals != 3 * i ||
-          face.at != Size{variables} * n * i)
+      if (face.points != n || face.actual != first.actual || face.normal_step != 0 || face.normals != 3 * i)
         return false;
       for (int side = 0; side < (face.right < 0 ? 1 : 2); ++side)
         if (!add_side(face, side)) return false;

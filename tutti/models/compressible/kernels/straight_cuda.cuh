@@ -242,7 +242,7 @@ struct TileFaces {
   }
 };
 
-/// As begin_stage(), in the layout of sums. Where a term is the state itself, it is read from shared memory.
+/// The new coefficients of a tile, in the layout of sums.
 template <class Sizes>
 struct Sums {
   double value[Sizes::base_tiles][variables][4];
@@ -266,6 +266,25 @@ struct Sums {
       sum[2] = first ? weight * b.x : std::fma(weight, b.x, sum[2]);
       sum[3] = first ? weight * b.y : std::fma(weight, b.y, sum[3]);
     });
+  }
+  /// As begin_stage(). Where a term is the state u itself, it is read from shared memory: from `upper` and `lower`,
+  /// once arrived() has returned, which is called in any case. row(i): of the tile's i-th element.
+  template <class Row, class Arrived>
+  __device__ __forceinline__ void begin(const Place& at, const StageArrays& stage, const double* u, const double* upper,
+                                        const double* lower, const Row& row, const Arrived& arrived) {
+    const auto of = [&](const double* array, int i) { return array + Size{Sizes::values} * row(at.row + i); };
+    bool there = false;
+#pragma unroll
+    for (int k = 0; k <= max_terms; ++k) {
+      const bool own = k < max_terms && k < stage.count && stage.x[k] == u;
+      if (!there && (own || k == max_terms)) {
+        arrived();
+        there = true;
+      }
+      if (k < max_terms && k < stage.count)
+        add(at.column, stage.weight[k], k == 0, own ? upper : of(stage.x[k], 0), own ? lower : of(stage.x[k], 8));
+    }
+    if (stage.source != nullptr) add(at.column, stage.factor, false, of(stage.source, 0), of(stage.source, 8));
   }
   /// As end_stage().
   __device__ __forceinline__ void store(int column, const StageArrays& stage, Lid x, Lid y) {
@@ -451,22 +470,10 @@ __global__ void __launch_bounds__(ElementTuning<Sizes>::threads, ElementTuning<S
     Sums<Sizes> sums = {};
     const double* upper = states + at.row * Tile::row;
     const double* lower = upper + 8 * Tile::row;
-    bool arrived = false;
-#pragma unroll
-    for (int k = 0; k <= max_terms; ++k) {
-      const bool own = k < max_terms && k < stage.count && stage.x[k] == u;
-      if (!arrived && (own || k == max_terms)) {
-        wait_for_copies();
-        __syncwarp();
-        arrived = true;
-      }
-      if (k < max_terms && k < stage.count)
-        sums.add(at.column, stage.weight[k], k == 0, own ? upper : stage.x[k] + Size{Sizes::values} * x,
-                 own ? lower : stage.x[k] + Size{Sizes::values} * y);
-    }
-    if (stage.source != nullptr)
-      sums.add(at.column, stage.factor, false, stage.source + Size{Sizes::values} * x,
-               stage.source + Size{Sizes::values} * y);
+    sums.begin(at, stage, u, upper, lower, row, [] {
+      wait_for_copies();
+      __syncwarp();
+    });
 #pragma unroll 1
     for (int i = at.lane; i < tile_rows * 9; i += 32) metric[i] *= stage.factor;
     __syncwarp();

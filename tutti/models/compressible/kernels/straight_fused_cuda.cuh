@@ -166,7 +166,7 @@ __device__ __forceinline__ void add_fused_face(const Place& at, const PartView& 
       for (int half = 0; half < 2; ++half) {
         if (sides[half].beyond >= 0 || at.column >= fused_points) continue;
         const std::int32_t side = faces.sides[Sizes::faces * (at.row + 8 * half) + f];
-        const double* from = boundary_flux + Size{Sizes::face_values} * (side / max_turns) + fused_points * step;
+        const double* from = boundary_flux + view.faces[side / max_turns].at + fused_points * step;
 #pragma unroll
         for (int v = 0; v < variables; ++v)
           flux[half][v] = (kind == FluxKind::llf ? 2 : 1) * __ldg(from + at.column + v * Sizes::face_points);
@@ -242,22 +242,10 @@ __global__ void __launch_bounds__(FusedTuning<Sizes>::threads, FusedTuning<Sizes
     Sums<Sizes> sums = {};
     const double* upper = states + at.row * Tile::row;
     const double* lower = upper + 8 * Tile::row;
-    bool arrived = false;
-#pragma unroll
-    for (int k = 0; k <= max_terms; ++k) {
-      const bool own = k < max_terms && k < stage.count && stage.x[k] == u;
-      if (!arrived && (own || k == max_terms)) {
-        wait_for_groups<1>();  // all but the neighbours
-        __syncwarp();
-        arrived = true;
-      }
-      if (k < max_terms && k < stage.count)
-        sums.add(at.column, stage.weight[k], k == 0, own ? upper : stage.x[k] + Size{Sizes::values} * row(at.row),
-                 own ? lower : stage.x[k] + Size{Sizes::values} * row(at.row + 8));
-    }
-    if (stage.source != nullptr)
-      sums.add(at.column, stage.factor, false, stage.source + Size{Sizes::values} * row(at.row),
-               stage.source + Size{Sizes::values} * row(at.row + 8));
+    sums.begin(at, stage, u, upper, lower, row, [] {
+      wait_for_groups<1>();  // for all but the neighbours
+      __syncwarp();
+    });
 #pragma unroll
     for (int k = 0; k < tile_rows * 9; k += 32)
       if (const int i = k + at.lane; i < tile_rows * 9) metric[i] *= stage.factor;

@@ -67,7 +67,7 @@ struct FaceRecord {
   Size slope[2] = {-1, -1};                  ///< -1: the side is not affine
   std::int32_t turn = 0;                     ///< of the right's lift: row q is point turns[turn + q]
   double scale[2] = {1, 1};                  ///< of lift
-  Size at = 0;                               ///< of its fluxes [v][q]
+  Size at = 0;                               ///< of its fluxes [v][q], where these are kept
   Size places[2] = {-1, -1};  ///< of a side that is recomputed: points in its element's coordinates, [3][q]
   Size areas = -1;            ///< with such a side: w_q |A_q|
   Size boundary = -1;         ///< of its points among those at the boundary
