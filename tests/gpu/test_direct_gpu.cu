@@ -9,6 +9,7 @@
 
 #include "tutti/base/denormals.hpp"
 #include "tutti/base/random.hpp"
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #if defined(__CUDACC__)
@@ -57,6 +58,10 @@ std::vector<Box> boxes() {
           {walls(33), walls(5), walls(200)},  // whose rows are not aligned
           {open(512), walls(1024), stretched(6, neumann, neumann)},
           {walls(256), open(512), open(33)},
+          {ring(64), ring(48), ring(64)},  // with modes along z, too
+          {walls(33), walls(5), ring(256)},
+          {ring(20), open(6), ring(96)},
+          {walls(12), walls(3), ring(2048)},
           {walls(6), walls(6), walls(7000)}};  // its constant column does not fit shared memory in double
 }
 
@@ -78,6 +83,22 @@ Size differing(const std::vector<T>& a, const std::vector<T>& b) {
   Size count = 0;
   for (std::size_t i = 0; i < a.size(); ++i) count += std::memcmp(&a[i], &b[i], sizeof(T)) != 0 ? 1 : 0;
   return count;
+}
+
+/// The modes of columns divide, in two pieces.
+template <class T>
+void solve_by_modes_too(Stream& stream, const Box& box, const std::vector<T>& lambda, std::vector<T> values) {
+  const ColumnModes<T> modes(box.z);
+  if (!modes.exist()) return;
+  const auto all = static_cast<Lid>(lambda.size()), cut = all / 3;
+  DirectGpu<T> direct(stream, line_modes(box.x), line_modes(box.y), line_operator(box.z), lambda, 1, {}, {},
+                      line_modes(box.z));
+  Buffer<T> on_gpu = make_buffer(stream, std::span<const T>(values), "values");
+  for (const Range range : {Range{0, cut}, Range{cut, all}}) direct.solve_by_modes(stream, on_gpu.data(), range);
+  std::vector<T> got(values.size());
+  download(stream, std::span<T>(got), on_gpu);
+  solve_by_modes(modes.view(), lambda.data(), values.data(), all, {0, all});
+  EXPECT_EQ(differing(got, values), 0) << "columns by modes";
 }
 
 /// div u* / dt that the transform finds itself, in planes across z and across y, the box's second direction then being
@@ -269,6 +290,7 @@ TYPED_TEST(DirectGpuBits, are_those_of_the_cpu_after_each_of_its_three_parts) {
     download(*stream, std::span<T>(own), apart);
     std::copy(own.begin(), own.end(), joined.begin() + rows.begin * plane);
 
+    solve_by_modes_too<T>(*stream, box, lambda, got);
     std::vector<std::vector<T>> passed;
     const std::vector<T> modes = got;
     for (const std::vector<Lid>& cuts :
@@ -304,10 +326,12 @@ TYPED_TEST(DirectGpuBits, LinesStayInRegisters) {
   using T = TypeParam;
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
   constexpr std::size_t spilled = 64;  // bytes of a thread; the arrays would take 128 or 256
-  cudaFuncAttributes rows, columns;
+  cudaFuncAttributes rows, columns, modes;
   ASSERT_EQ(cudaFuncGetAttributes(&rows, direct::power_rows_kernel<T, 8, direct::ArrayLines<T>>), cudaSuccess);
   ASSERT_EQ(cudaFuncGetAttributes(&columns, direct::power_columns_kernel<T, 8>), cudaSuccess);
+  ASSERT_EQ(cudaFuncGetAttributes(&modes, direct::power_modes_kernel<T, 8>), cudaSuccess);
   EXPECT_LE(rows.localSizeBytes, spilled);
+  EXPECT_LE(modes.localSizeBytes, spilled);
   EXPECT_LE(columns.localSizeBytes, spilled);
 }
 #endif

@@ -8,6 +8,7 @@
 #include "tutti/exchange/box_pieces.hpp"
 #include "tutti/models/incompressible/flow_model.hpp"
 #include "tutti/models/incompressible/flow_rate.hpp"
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
@@ -145,7 +146,8 @@ void PartPlanner::diffusion(int sweeps) {
 void PartPlanner::direct(Size stages) {
   const std::vector<CellBox>& boxes = domain_.parts.boxes;
   const DirectLayout layout = direct_layout(flow_, boxes, domain_.weights);
-  const bool one_part = boxes.size() == 1;
+  const bool one_part = layout.aligned && layout.parts == 1;
+  const bool by_modes = has_column_modes(pressure_line(flow_, flow_.grid.lines[layout.axis()], layout.axis()));
   const CellBox& planes = of_part(layout.planes);
   const Size plane = planes.empty() ? 0 : planes.cells() / planes.size(layout.axis());
   array("planes of the direct solver", (planes.cells() + (layout.passes ? 2 * plane : 0)) * value_bytes_);
@@ -181,8 +183,10 @@ void PartPlanner::direct(Size stages) {
     transfer("rows of columns", layout.planes, wanted, true, 1, stages);
   }
   for (int n = 0; n < layout.pieces && !one_part && !layout.passes; ++n) {
-    transfer("planes to columns", layout.planes_of(n), boxes_without(layout.columns, layout.planes), false, 1, stages);
-    transfer("columns to planes", layout.columns_of(n), boxes_without(layout.planes, layout.columns), false, 1, stages);
+    const Wanted columns_there = by_modes ? each(layout.columns) : boxes_without(layout.columns, layout.planes),
+                 planes_there = by_modes ? each(layout.planes) : boxes_without(layout.planes, layout.columns);
+    transfer("planes to columns", layout.planes_of(n), columns_there, false, 1, stages);
+    transfer("columns to planes", layout.columns_of(n), planes_there, false, 1, stages);
   }
   Wanted back = around(boxes, faces_around);
   for (std::size_t part = 0; part < boxes.size() && !layout.aligned; ++part) back[part].push_back(boxes[part]);

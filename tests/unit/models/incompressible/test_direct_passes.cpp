@@ -50,7 +50,10 @@ TEST(DirectPasses, solve_boxes_along_each_direction) {
       {{.cells = {37, 18, 1}, .stretch = {1, 0, 0}, .ends = "oww"}, 0},
       {{.cells = {37, 1, 18}, .stretch = {1, 0, 0}, .ends = "wwp"}, 0},
       {{.cells = {19, 1, 1}, .stretch = {1, 0, 0}}, 0},
-      {{.cells = {9, 9, 8}, .stretch = {1, 1, 0}}, 1}};
+      {{.cells = {9, 9, 8}, .stretch = {1, 1, 0}}, 1},
+      {{.cells = {20, 12, 16}, .ends = "ppp"}, 2},  // modes along z, too
+      {{.cells = {10, 6, 140}, .ends = "wop"}, 2},
+      {{.cells = {16, 8, 22}, .ends = "ppp"}, 2}};  // none, for a factor of 11
   for (const auto& [box, axis] : boxes) {
     expect_solved(box, axis, "cpu", "");
     expect_solved(box, axis, "fake:3", "partition.cut = \"slabs\"\npressure.pieces = 2\n");

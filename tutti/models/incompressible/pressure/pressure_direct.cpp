@@ -98,9 +98,10 @@ class Direct final : public PressureSolver<T> {
   Boxes plane_boxes_, column_boxes_;
   std::vector<BoxArray> plane_arrays_, column_arrays_;  ///< of DirectLayout::turned
   bool aligned_ = false;                                ///< the parts of the flow are whole planes already
-  bool one_part_ = false;
+  bool one_part_ = false;                               ///< has all cells
   LineTransform<T> x_to_modes_, x_from_modes_, y_to_modes_, y_from_modes_;
   Tridiagonal<T> z_;
+  ColumnModes<T> z_modes_;              ///< where they exist, nothing is eliminated
   std::vector<std::vector<T>> lambda_;  ///< one a column, a part that is on no GPU
   std::vector<Buffer<T>> plane_values_, column_values_;
   std::vector<Buffer<T>> gathered_;  ///< planes on their way, where `turned` is not the order in which they come
@@ -137,6 +138,7 @@ Direct<T>::Direct(const PressureProblem<T>& problem)
       y_to_modes_(modes(problem.flow, layout_.order[1]), Transform::to_modes, LineAxis::y),
       y_from_modes_(modes(problem.flow, layout_.order[1]), Transform::from_modes, LineAxis::y),
       z_(elimination_line(problem.flow, layout_.axis())),
+      z_modes_(pressure_line(problem.flow, problem.flow.grid.lines[layout_.axis()], layout_.axis())),
       ends_(problem) {
   make_layouts();
   make_passes();
@@ -148,9 +150,10 @@ void Direct<T>::make_layouts() {
   plane_boxes_ = layout_.planes;
   column_boxes_ = layout_.columns;
   aligned_ = layout_.aligned;
-  one_part_ = domain.parts.boxes.size() == 1;
+  one_part_ = layout_.aligned && layout_.parts == 1;
   const LineModes x = modes(problem_.flow, layout_.order[0]), y = modes(problem_.flow, layout_.order[1]);
   const LineOperator z = elimination_line(problem_.flow, layout_.axis());
+  const LineModes along_z = z_modes_.exist() ? modes(problem_.flow, layout_.axis()) : LineModes{};
   has_null_ = z.singular && static_cast<T>(x.eigenvalues.front() + y.eigenvalues.front()) == 0;
   problem_.comm.together([&] {
     for (std::size_t p = 0; p < domain.mine(); ++p) {
@@ -178,7 +181,8 @@ void Direct<T>::make_layouts() {
                                                              : std::vector<T>{});
       gpus_.push_back(device.kind() == DeviceKind::cuda
                           ? std::make_unique<DirectGpu<T>>(*domain.streams[p].compute, x, y, z, lambda, planes(p),
-                                                           Range{columns.lower[2], columns.upper[2]}, lost_.back())
+                                                           Range{columns.lower[2], columns.upper[2]}, lost_.back(),
+                                                           along_z)
                           : nullptr);
       if (gpus_.back() == nullptr) continue;  // it has its own
       lambda_.back() = {};
@@ -247,12 +251,13 @@ Range Direct<T>::numbers_of(std::size_t p, const CellBox& columns) const {
   return {first, first + static_cast<Lid>(some.cells() / some.size(2))};
 }
 
-/// Where a part's columns have their rows: those in planes of its own stay there.
+/// Where a part's columns have their rows: those in planes of its own stay there, unless a transform wants all of them.
 template <class T>
 ColumnRows<T> Direct<T>::column_rows(std::size_t p) {
   const Size columns = columns_of(p);
   if (one_part_ || layout_.passes) return {first_plane(p), columns};
   ColumnRows<T> rows{column_values_[p].data(), columns};
+  if (z_modes_.exist()) return rows;
   const CellBox own = intersection(plane_arrays_[p].stored, column_arrays_[p].stored);
   if (own.empty()) return rows;
   rows.apart = {own.lower[2], own.upper[2]};
@@ -327,7 +332,7 @@ void Direct<T>::make_passes() {
     columns_ = pass(
         "columns",
         in_pieces(layout_.pieces, [&](std::size_t p, int n) { return numbers_of(p, layout_.columns_of(n)[part(p)]); }),
-        behind_columns, cost_of_column(z_.view().size));
+        behind_columns, z_modes_.exist() ? cost_of(z_modes_.work()) : cost_of_column(z_.view().size));
   backward_ = pass("from modes", from_the_ends(), {to_pressure_.get()}, unit_cost());
   // These arrays stay where they are.
   const auto bind = [](const Transfer& one, std::size_t p, const T* from, T* to) {
@@ -346,14 +351,16 @@ void Direct<T>::make_passes() {
   }
 }
 
-/// What travels between planes and columns, in pieces. What a part has in planes of its own and in columns of its own
-/// stays in the planes.
+/// What travels between planes and columns, in pieces: see column_rows().
 template <class T>
 void Direct<T>::make_transposes(std::vector<BoxTransfer<T>*>& behind_planes,
                                 std::vector<BoxTransfer<T>*>& behind_columns) {
   const Boxes own_planes = layout_.turned(plane_boxes_), own_columns = layout_.turned(column_boxes_);
-  const std::vector<Boxes> other_columns = boxes_without(own_columns, own_planes),
-                           other_planes = boxes_without(own_planes, own_columns);
+  const auto elsewhere = [&](const Boxes& boxes, const Boxes& others) {
+    return boxes_without(boxes, z_modes_.exist() ? Boxes(boxes.size()) : others);
+  };
+  const std::vector<Boxes> other_columns = elsewhere(own_columns, own_planes),
+                           other_planes = elsewhere(own_planes, own_columns);
   for (int n = 0; n < layout_.pieces; ++n) {
     const PlanTurn turn{.number = n, .of = layout_.pieces};
     behind_planes.push_back(nullptr);
@@ -458,6 +465,9 @@ template <class T>
 void Direct<T>::solve_modes() {
   ++solves_;
   columns_->run([&](std::size_t p, Kernels& to) {
+    if (z_modes_.exist())
+      return to.add(DivideModes<T>{gpus_[p].get(), z_modes_.view(), lambda_[p].data(), column_rows(p).values,
+                                   static_cast<Lid>(columns_of(p))});
     if (!layout_.passes) return to.add(Eliminate<T>{gpus_[p].get(), z_.view(), lambda_[p].data(), column_rows(p)});
     const ColumnWaves waves = layout_.waves(part(p));
     const CellBox own = own_planes(p);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/fast_group.hpp"
 #if defined(__CUDACC__)
 #include "tutti/device/cuda/shared_memory.hpp"
@@ -93,6 +94,25 @@ bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const In& in, 
 }
 
 /// `points`: those of the plan, or 0.
+/// Both transforms of columns and the division between them; false: nothing was done, as above.
+template <int exponent = direct::least_power, class T>
+bool launch_column_modes(Stream& stream, const FastLineView<T>& to, const FastLineView<T>& from, const T* along,
+                         const T* lambda, const direct::Lines<T>& columns, Lid count) {
+  if constexpr (exponent > direct::most_power) {
+    return false;
+  } else {
+    if (!direct::PowerPlan<exponent>::is_plan_of(to))
+      return launch_column_modes<exponent + 1>(stream, to, from, along, lambda, columns, count);
+    using Cut = direct::ColumnsOfPower<T, exponent>;
+    if (Cut::bytes > cuda::most_shared_memory(stream.device().index())) return false;
+    const auto kernel = direct::power_modes_kernel<T, exponent>;
+    cuda::allow_shared_memory(kernel, Cut::bytes);
+    cuda::launch(stream, kernel, (count + Cut::lines - 1) / Cut::lines, Cut::threads, Cut::bytes, to, from, along,
+                 lambda, columns, count);
+    return true;
+  }
+}
+
 template <LineAxis axis, Lid points, class T, class In>
 bool launch_group(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
   if (points > 0 && points != fast.points) return false;
@@ -194,9 +214,12 @@ typename DirectGpu<T>::LineOnGpu DirectGpu<T>::upload_line(Stream& stream, const
 
 template <class T>
 DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z,
-                        std::span<const T> lambda, Lid planes, Range rows, std::span<const T> lost)
+                        std::span<const T> lambda, Lid planes, Range rows, std::span<const T> lost,
+                        const LineModes& along_z)
     : x_(upload_line(stream, x)),
       y_(upload_line(stream, y)),
+      z_(along_z.size > 0 ? upload_line(stream, along_z) : LineOnGpu{}),
+      along_z_(upload_as<T>(stream, along_z.eigenvalues)),
       cyclic_(z.cyclic),
       singular_(z.singular),
       nz_(z.size()),
@@ -216,8 +239,9 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
     require(std::count(lambda.begin(), lambda.end(), T(0)) <= 1, "two constant modes");
   }
   const auto columns = static_cast<Size>(lambda.size());
-  scratch_ = Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, columns * rows_.size()),
-                       "the direct solver's scratch");
+  const Size ratios = z_.size() > 0 ? 0 : columns * rows_.size();
+  scratch_ =
+      Buffer<T>(stream.device(), std::max(Size{x.size} * y.size * planes, ratios), "the direct solver's scratch");
   if (!is_whole()) {
     require(!cyclic_ && (rows_.begin == 0 || lost.size() == lambda.size()),
             "a part of a cyclic line, or no lost of the rows before");
@@ -233,7 +257,7 @@ DirectGpu<T>::DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, 
       !cyclic_ && direct::ColumnCut<T>::bytes(rows_.size()) <= cuda::most_shared_memory(stream.device().index());
   if (columns_fit_) find_factors(stream);
 #endif
-  if (cyclic_) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
+  if (cyclic_ && z_.size() == 0) slacks_ = Buffer<T>(stream.device(), columns * nz_, "the direct solver's slacks");
 }
 
 template <class T>
@@ -433,6 +457,22 @@ void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range ra
     elimination.template run<direct::Sweep::both>(stream, direct::GpuRows<T, true>(rows), range);
 }
 template <class T>
+void DirectGpu<T>::solve_by_modes(Stream& stream, T* values, Range range) {
+  if (range.empty()) return;
+  const auto all = static_cast<Lid>(lambda_.size()), count = range.size();
+  const cuda::CurrentDevice current(stream.device().index());
+  const direct::Lines<T> lines{values + range.begin, 0, 1, all, count};
+  const T* const lambda = lambda_.data() + range.begin;
+  if (launch_column_modes(stream, z_.fast_to.view, z_.fast_from.view, along_z_.data(), lambda, lines, count)) return;
+  const direct::Lines<const T> same{lines.first, lines.plane, lines.line, lines.step, lines.per_plane};
+  launch_fast<LineAxis::y>(stream, z_.fast_to.view, direct::ArrayLines<T>{same}, lines, count);
+  constexpr int block = 256;
+  const Size cells = Size{count} * nz_;
+  cuda::launch(stream, direct::divide_modes_kernel<T>, static_cast<unsigned>((cells + block - 1) / block), block, 0,
+               lines, along_z_.data(), lambda, count, nz_);
+  launch_fast<LineAxis::y>(stream, z_.fast_from.view, direct::ArrayLines<T>{same}, lines, count);
+}
+template <class T>
 void DirectGpu<T>::eliminate_up(Stream& stream, const ColumnRows<T>& rows, Range range) {
   Elimination{*this}.template run<direct::Sweep::up>(stream, direct::GpuRows<T, false>(rows), range);
 }
@@ -460,6 +500,8 @@ void DirectGpu<T>::turn_to(Stream&, const T*, const TurnedPlanes<T>&, Range) {}
 template <class T>
 void DirectGpu<T>::eliminate(Stream&, const ColumnRows<T>&, Range) {}
 template <class T>
+void DirectGpu<T>::solve_by_modes(Stream&, T*, Range) {}
+template <class T>
 void DirectGpu<T>::eliminate_up(Stream&, const ColumnRows<T>&, Range) {}
 template <class T>
 void DirectGpu<T>::substitute_down(Stream&, const ColumnRows<T>&, Range) {}
@@ -473,14 +515,16 @@ Size direct_gpu_values(const Line& x, const Line& y, const Line& z, Size columns
     const Lid even = is_symmetric(line) && line.size() > 1 ? line.size() - line.size() / 2 : line.size();
     return static_cast<Size>(2 * (panels_size(even) + panels_size(line.size() - even)));
   };
-  const bool cyclic = z.periodic() && z.size() > 1;
+  const bool by_modes = has_column_modes(z), cyclic = z.periodic() && z.size() > 1;
   constexpr Size group = group_columns<float>;
   const Size whole_groups = (columns + group - 1) / group,
              known_groups =
                  is_uniform(z) && rows > 3 ? std::min(whole_groups, most_known_groups(whole_groups)) : whole_groups;
   const Size known = cyclic ? 0 : rows * group * known_groups, kept = rows < z.size() ? 4 * columns : 0;
-  return known + kept + matrices(x) + matrices(y) + columns +
-         std::max(Size{x.size()} * y.size() * planes, columns * rows) + (cyclic ? columns * rows : 0);
+  const Size scratch = Size{x.size()} * y.size() * planes;
+  if (by_modes) return matrices(x) + matrices(y) + matrices(z) + z.size() + columns + scratch;
+  return known + kept + matrices(x) + matrices(y) + columns + std::max(scratch, columns * rows) +
+         (cyclic ? columns * rows : 0);
 }
 
 template class DirectGpu<double>;

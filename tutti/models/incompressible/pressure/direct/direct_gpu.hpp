@@ -25,9 +25,10 @@ template <class T>
 class DirectGpu {
  public:
   /// `lambda`: of the columns; `planes`: at most so many are transformed. `rows`: of the columns, all where it is
-  /// empty; `lost`: as in LinePart. Error(resource): it has no room. Error(internal) for another kind of device.
+  /// empty; `lost`: as in LinePart; `along_z`: of column modes (column_modes.hpp), where nothing is eliminated.
+  /// Error(resource): it has no room. Error(internal) for another kind of device.
   DirectGpu(Stream& stream, const LineModes& x, const LineModes& y, const LineOperator& z, std::span<const T> lambda,
-            Lid planes, Range rows = {}, std::span<const T> lost = {});
+            Lid planes, Range rows = {}, std::span<const T> lost = {}, const LineModes& along_z = {});
 
   /// The modes of planes `range` into the same planes of values[plane][ny][nx], which `from` may be, too.
   void to_modes(Stream& stream, const PlanesOfRows<const T>& from, T* values, Range range);
@@ -41,6 +42,8 @@ class DirectGpu {
   /// (L_z + lambda) p = f for columns `range`, in place, as solve_columns, or where there are the last rows only as
   /// solve_last_columns.
   void eliminate(Stream& stream, const ColumnRows<T>& rows, Range range);
+  /// As the function of that name; a row has as many values as there are columns.
+  void solve_by_modes(Stream& stream, T* values, Range columns);
   /// As eliminate_columns and substitute_columns.
   void eliminate_up(Stream& stream, const ColumnRows<T>& rows, Range range);
   void substitute_down(Stream& stream, const ColumnRows<T>& rows, Range range);
@@ -77,7 +80,8 @@ class DirectGpu {
   void to_modes_along_y(Stream& stream, T* values, Range range);
   void copy_planes(Stream& stream, const T* from, T* to, Range range) const;
 
-  LineOnGpu x_, y_;
+  LineOnGpu x_, y_, z_;  ///< z_: without cells where there are no column modes
+  Buffer<T> along_z_;    ///< eigenvalues
   bool cyclic_, singular_;
   Lid nz_, null_column_ = -1;
   Range rows_;                ///< of z, that there are

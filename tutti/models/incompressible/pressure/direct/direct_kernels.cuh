@@ -266,6 +266,17 @@ struct ArrayLines {
   };
   __device__ Line line(Lid l) const { return {in.first + in.at(l), in.step}; }
 };
+/// Between the transforms of solve_by_modes: one thread per mode, columns fastest.
+template <class T>
+__global__ void divide_modes_kernel(Lines<T> columns, const T* along, const T* lambdas, Lid count, Lid rows) {
+  cuda::wait_for_earlier_work();
+  const Size i = Size{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= Size{count} * rows) return;
+  const Lid k = static_cast<Lid>(i / count), c = static_cast<Lid>(i % count);
+  T& value = columns.first[columns.at(c) + k * columns.step];
+  value = solved_mode(value, __ldg(lambdas + c), __ldg(along + k));
+}
+
 /// Or div u* / dt along x, of rows from plane `begin` on.
 template <class T>
 struct DivergenceLines {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/partition/split_box.hpp"
 
 namespace tutti::incompressible {
@@ -93,13 +93,14 @@ DirectLayout direct_layout(const FlowCase& flow, std::span<const CellBox> boxes,
   layout.aligned = std::equal(boxes.begin(), boxes.end(), layout.planes.begin(), layout.planes.end());
   const bool cycle = flow.grid.lines[axis].periodic && cells[axis] > 1;
   const auto parts = static_cast<int>(std::count_if(boxes.begin(), boxes.end(), [](auto& b) { return !b.empty(); }));
+  layout.parts = parts;
   // Of many parts most would wait for the first and the last pieces.
   constexpr int most_parts = 16;
   layout.passes = layout.aligned && !cycle && parts > 1 && parts <= most_parts;
   // A piece should take longer than what it costs to send one.
   const Size share = flow.grid.cell_count() / static_cast<Size>(std::max<std::size_t>(1, boxes.size()));
   const auto pieces = [&](Size cells_of_a_piece, int most) {
-    if (boxes.size() == 1) return 1;
+    if (parts == 1) return 1;
     return flow.pieces > 0 ? flow.pieces : static_cast<int>(std::clamp<Size>(share / cells_of_a_piece, 1, most));
   };
   if (layout.passes) {
@@ -169,10 +170,10 @@ Line pressure_line(const FlowCase& flow, const GridLine& grid, int d) {
 double transform_flops_a_cell(const FlowCase& flow) {
   double flops = 0;
   const std::array<int, 3> order = direct_order(flow);
-  for (const int d : {order[0], order[1]}) {
+  for (const int d : order) {
     const GridLine& line = flow.grid.lines[d];
-    if (line.cells() == 1) continue;
     const Line ends = pressure_line(flow, line, d);
+    if (line.cells() == 1 || (d == order[2] && !has_column_modes(ends))) continue;
     if (has_fast_transform(ends))
       flops += 4.0 * static_cast<double>(fast_work(line.cells())) / line.cells();
     else

@@ -55,6 +55,7 @@ struct DirectLayout {
   std::array<int, 3> order{0, 1, 2};     ///< direct_order
   std::vector<CellBox> planes, columns;  ///< of all parts; where elimination passes through planes, columns are these
   bool aligned = false;                  ///< the parts of the flow are whole planes already
+  int parts = 1;                         ///< that have cells
   bool passes = false;                   ///< elimination passes through the parts' planes, nothing travels to columns
   int axis() const { return order[2]; }  ///< of the elimination
   int column_cut = 1;                    ///< direction in which columns are dealt out

@@ -83,7 +83,8 @@ DirectSolver<T>::DirectSolver(const PoissonBox& box, const LineModes& x, const L
       x_from_modes_(x, Transform::from_modes, LineAxis::x),
       y_to_modes_(y, Transform::to_modes, LineAxis::y),
       y_from_modes_(y, Transform::from_modes, LineAxis::y),
-      z_(line_operator(box.z)) {
+      z_(line_operator(box.z)),
+      z_modes_(box.z) {
   for (const double lambda_y : y.eigenvalues)
     for (const double lambda_x : x.eigenvalues) lambda_.push_back(static_cast<T>(lambda_x + lambda_y));
 }
@@ -103,7 +104,9 @@ void DirectSolver<T>::solve(const T* f, T* p, const ParallelFor& parallel) const
     transform_y(y_to_modes_.view(), p + first, p + first, nx_, {0, planes * nx_});
   });
   for_ranges(parallel, plane, [&](Size begin, Size end) {
-    solve_columns(z_.view(), lambda_.data(), ColumnRows<T>{p, plane}, {static_cast<Lid>(begin), static_cast<Lid>(end)});
+    const Range columns{static_cast<Lid>(begin), static_cast<Lid>(end)};
+    if (z_modes_.exist()) return solve_by_modes(z_modes_.view(), lambda_.data(), p, static_cast<Lid>(plane), columns);
+    solve_columns(z_.view(), lambda_.data(), ColumnRows<T>{p, plane}, columns);
   });
   each_batch([&](Size first, Lid planes) {
     transform_y(y_from_modes_.view(), p + first, p + first, nx_, {0, planes * nx_});
@@ -113,7 +116,7 @@ void DirectSolver<T>::solve(const T* f, T* p, const ParallelFor& parallel) const
 
 template <class T>
 Size DirectSolver<T>::transform_work() const {
-  return 2 * nz_ * (ny_ * x_to_modes_.work() + nx_ * y_to_modes_.work());
+  return 2 * nz_ * (ny_ * x_to_modes_.work() + nx_ * y_to_modes_.work()) + Size{nx_} * ny_ * z_modes_.work();
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 // Poisson's equation L p = f in a box of cells, solved to rounding: modes along x and y, elimination along z (Lynch,
-// Rice, Thomas, Numer. Math. 6, 1964).
+// Rice, Thomas, Numer. Math. 6, 1964), or modes there, too (column_modes.hpp).
 //
 // Bits depend neither on the number of threads nor on how a caller cuts the work: see line_transform.hpp and
 // tridiagonal.hpp, whose functions take ranges of lines and columns.
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tutti/base/parallel.hpp"
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal.hpp"
 
@@ -40,7 +41,8 @@ class DirectSolver {
   Lid nx_, ny_, nz_;
   LineTransform<T> x_to_modes_, x_from_modes_, y_to_modes_, y_from_modes_;
   Tridiagonal<T> z_;
-  std::vector<T> lambda_;  ///< [y][x]: sums of eigenvalues, one a column of z
+  ColumnModes<T> z_modes_;  ///< in place of z_, where they exist
+  std::vector<T> lambda_;   ///< [y][x]: sums of eigenvalues, one a column of z
 
   DirectSolver(const PoissonBox& box, const LineModes& x, const LineModes& y);
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tutti/base/denormals.hpp"
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_gpu.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_layout.hpp"
 #include "tutti/models/incompressible/pressure/direct/tridiagonal_rows.hpp"
@@ -152,7 +153,24 @@ struct Eliminate {
   }
 };
 
-/// The same where elimination passes through planes. Units of work: ColumnWaves::units() of each wave, and then
+/// What Eliminate does, where columns have modes of their own. All of their rows lie in one array.
+template <class T>
+struct DivideModes {
+  DirectGpu<T>* gpu;
+  ColumnModesView<T> modes;
+  const T* lambda;
+  T* values;
+  Lid columns;
+  void operator()(Stream& stream, Range range) const {
+    if (gpu != nullptr) return gpu->solve_by_modes(stream, values, range);
+    stream.loop(range, [own = *this](Lid begin, Lid end) {
+      const FlushDenormals<T> flush;
+      solve_by_modes(own.modes, own.lambda, own.values, own.columns, {begin, end});
+    });
+  }
+};
+
+/// Elimination where it passes through planes. Units of work: ColumnWaves::units() of each wave, and then
 /// one of the constant column.
 template <class T>
 struct EliminateInWaves {

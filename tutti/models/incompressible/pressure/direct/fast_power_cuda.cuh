@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "tutti/models/incompressible/pressure/direct/column_modes.hpp"
 #include "tutti/models/incompressible/pressure/direct/direct_kernels.cuh"
 
 namespace tutti::incompressible::direct {
@@ -374,6 +375,40 @@ __global__ void __launch_bounds__(ColumnsOfPower<T, exponent>::threads, ColumnsO
   thread.transform(ColumnMemory<T, Cut::lines>{reinterpret_cast<T*>(memory) + 2 * which});
   thread.store([&](unsigned place, T value) {
     if (there) store_past_cache(to + place * step_out, value);
+  });
+}
+
+/// solve_by_modes of lines along the third direction: a value is read from memory and written there once.
+template <class T, int exponent>
+__global__ void __launch_bounds__(ColumnsOfPower<T, exponent>::threads, ColumnsOfPower<T, exponent>::resident)
+    power_modes_kernel(const __grid_constant__ FastLineView<T> to_modes,
+                       const __grid_constant__ FastLineView<T> from_modes, const T* along, const T* lambdas,
+                       Lines<T> columns, Lid count) {
+  cuda::wait_for_earlier_work();
+  using Cut = ColumnsOfPower<T, exponent>;
+  extern __shared__ __align__(16) char memory[];
+  const unsigned which = threadIdx.x % Cut::lines, me = threadIdx.x / Cut::lines;
+  const Lid line = static_cast<Lid>(blockIdx.x * Cut::lines + which);
+  const bool there = line < count;
+  T* const values = columns.first + columns.at(min(line, count - 1));
+  const T lambda = __ldg(lambdas + min(line, count - 1));
+  const Size step = columns.step;
+  T* const modes = reinterpret_cast<T*>(memory) + which;
+  const ColumnMemory<T, Cut::lines> points{reinterpret_cast<T*>(memory) + 2 * which};
+  {
+    PowerThread<T, exponent> thread(to_modes, me);
+    thread.load([&](unsigned place) { return load_past_cache(values + place * step); });
+    thread.transform(points);
+    __syncthreads();
+    thread.store(
+        [&](unsigned place, T value) { modes[Cut::lines * place] = solved_mode(value, lambda, __ldg(along + place)); });
+  }
+  __syncthreads();
+  PowerThread<T, exponent> thread(from_modes, me);
+  thread.load([&](unsigned place) { return modes[Cut::lines * place]; });
+  thread.transform(points);
+  thread.store([&](unsigned place, T value) {
+    if (there) store_past_cache(values + place * step, value);
   });
 }
 
