@@ -308,6 +308,7 @@ BoxTransfer<T>::BoxTransfer(const Comm& comm, const BoxParts& parts, const std::
       download(*streams[p].compute, std::span<MovedBox>(boxes), moves.boxes);
       const std::vector<BoxLines> lines = lines_of(boxes, moves.cells, sizeof(T));
       if (lines.empty()) continue;
+      operations_.back().by_kernel = false;
       operations_.back().enqueue = [this, p, q = moves.target, lines](Stream& stream) {
         for (std::size_t f = 0; f < parts_[p].fields.size(); ++f)
           for (int c = 0; c < parts_[p].fields[f].count; ++c)
@@ -362,10 +363,11 @@ void BoxTransfer<T>::add_store(std::size_t p, std::size_t s) {
   op.kind = ExchangeOp::Kind::outgoing_copy;
   op.name = fmt::format("store {}>{}", maps_[p].part, maps_[moves.target].part);
   op.part = source;
-  // The receiver's cells may still be read until its separators have been computed.
-  op.after_separators_of = {source, target};
+  op.after_separators_of = {source};
   op.fills = {target};
+  op.overwrites = true;
   op.bytes = static_cast<Size>(moves.cells) * fields_ * static_cast<Size>(sizeof(T));
+  op.by_kernel = true;
   op.enqueue = [this, p, s](Stream& stream) {
     const Moves& to = parts_[p].stores[s];
     move(p, to, stream, {0, to.cells});

@@ -234,9 +234,9 @@ void Exchange<T>::add_direct(const Message& m) {
   op.kind = ExchangeOp::Kind::outgoing_copy;
   op.name = label("store", m);
   op.part = m.source;
-  // The receiver's ghosts may still be read until its separators have been computed.
-  op.after_separators_of = {m.source, m.target};
+  op.after_separators_of = {m.source};
   op.fills = {m.target};
+  op.overwrites = true;
   op.bytes = static_cast<Size>(m.count) * components_ * static_cast<Size>(sizeof(T));
   op.enqueue = [this, &m, rows](Stream& stream) {
     FieldView<T> from = fields_[m.source];

@@ -53,8 +53,10 @@ struct ExchangeOp {
   int part = -1;  ///< this rank's part whose device does it
   std::vector<int> after;
   std::vector<int> after_separators_of;
-  std::vector<int> fills;  ///< parts of this rank some of whose ghosts are up to date after it
+  std::vector<int> fills;   ///< parts of this rank some of whose ghosts are up to date after it
+  bool overwrites = false;  ///< those ghosts, which may be read until the part's separators have been computed
   Size bytes = 0;
+  bool by_kernel = false;                   ///< outgoing_copy: right behind what computes the part's separators
   std::function<void(Stream&)> enqueue;     ///< copies: put it on the stream
   std::function<void()> work;               ///< host: do it now
   std::function<void(MPI_Request*)> start;  ///< send, receive: start it

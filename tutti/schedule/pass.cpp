@@ -13,11 +13,12 @@ using TaskLists = std::vector<std::vector<TaskId>>;  // one a part
 // Rows that travel are sent as they lie, and arrive where they belong.
 
 template <class T>
-std::vector<TaskId> add_departure(const std::string&, Step& step, Exchange<T>* exchange, const TaskLists& computed) {
+std::vector<TaskId> add_departure(const std::string&, Step& step, Exchange<T>* exchange, const TaskLists& computed,
+                                  bool ghosts_are_read) {
   std::vector<TaskId> separators;
   for (const auto& tasks : computed) separators.insert(separators.end(), tasks.begin(), tasks.end());
   require(separators.size() == computed.size(), "rows have one task of separators a part");
-  return exchange == nullptr ? std::vector<TaskId>{} : step.exchange(*exchange, separators);
+  return exchange == nullptr ? std::vector<TaskId>{} : step.exchange(*exchange, separators, ghosts_are_read);
 }
 template <class T>
 void add_arrival(const std::string&, Step&, Exchange<T>*, const std::vector<TaskId>&, TaskLists&) {}
@@ -30,7 +31,7 @@ void append_fields(std::vector<char>& key, const Exchange<T>& exchange, std::siz
 
 template <class T>
 std::vector<TaskId> add_departure(const std::string& name, Step& step, BoxTransfer<T>* transfer,
-                                  const TaskLists& computed) {
+                                  const TaskLists& computed, bool ghosts_are_read) {
   if (transfer == nullptr || !transfer->travels()) return {};
   std::vector<TaskId> packs;
   for (std::size_t p = 0; p < computed.size(); ++p) {
@@ -38,7 +39,7 @@ std::vector<TaskId> add_departure(const std::string& name, Step& step, BoxTransf
                                  [transfer, p](Stream& stream, Range range) { transfer->pack(p, stream, range); }));
     for (const TaskId task : computed[p]) step.after(packs[p], task);
   }
-  return step.exchange(*transfer, packs);
+  return step.exchange(*transfer, packs, ghosts_are_read);
 }
 
 /// `before`: what a part's arrays are in use by until then, and then what fills them.
@@ -150,16 +151,20 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   for (std::size_t p = 0; p < count; ++p)
     for (const PassRows& rows : parts_[p].separators)
       before[p].push_back(compute(parts_[p].interior ? prefix + "separator" : name, p, Step::Role::separator, 0, rows));
-  std::vector<std::vector<TaskId>> exchanged{add_departure(name, *step_, halos[0], before)};
+  std::vector<std::vector<TaskId>> exchanged(halos.size());
   // What others wait for is computed beside the interior, as separators are.
   const bool await_arrival = order == PieceOrder::arrived;
+  // What passes from part to part comes into cells that no earlier piece reads.
+  const auto depart = [&](std::size_t n, const TaskLists& computed) {
+    exchanged[n] = add_departure(name, *step_, halos[n], computed, !await_arrival);
+  };
   require(!await_arrival || halos.size() > 1, "no pieces whose arrival is awaited");
   const Step::Role role = await_arrival ? Step::Role::separator : Step::Role::interior;
   TaskLists beside(count);
-  if (await_arrival) {
-    add_arrival(name, *step_, halos[0], exchanged[0], before);
+  if (await_arrival)
     beside.swap(before);
-  }
+  else
+    depart(0, before);
   for (std::size_t n = 1; n < halos.size(); ++n) {
     if (await_arrival && n > 1) add_arrival(name, *step_, halos[n - 1], exchanged[n - 1], before);
     TaskLists piece(count);
@@ -169,9 +174,14 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
       piece[p].push_back(compute(name, p, role, 0, parts_[p].pieces[n - 1]));
       for (const TaskId task : before[p]) step_->after(piece[p].front(), task);
     }
-    exchanged.push_back(add_departure(name, *step_, halos[n], piece));
+    depart(n, piece);
     before = std::move(piece);
-    if (await_arrival) add_stores(halos[n], exchanged[n], before);
+    if (!await_arrival) continue;
+    add_stores(halos[n], exchanged[n], before);
+    if (n > 1) continue;
+    // Behind the first piece: devices begin with what was added first.
+    depart(0, beside);
+    add_arrival(name, *step_, halos[0], exchanged[0], beside);
   }
   for (std::size_t p = 0; p < count; ++p) {
     if (parts_[p].interior)

@@ -132,7 +132,8 @@ TaskId Step::upload(const std::string& name, int part, std::function<void(Stream
   return add(std::move(task));
 }
 
-std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators) {
+std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators,
+                                       bool ghosts_are_read) {
   std::vector<TaskId> ids;
   ++exchanges_;
   for (const ExchangeOp& op : operations) {
@@ -158,6 +159,8 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
     task->name = op.name;
     task->part = op.part;
     task->bytes = op.bytes;
+    task->by_kernel = op.by_kernel;
+    task->fills = op.fills;
     task->enqueue = op.enqueue;
     task->work = op.work;
     task->start = op.start;
@@ -169,6 +172,8 @@ std::vector<TaskId> Step::add_exchange(const std::vector<ExchangeOp>& operations
     ids.push_back(id);
     for (const int a : op.after) after(id, ids[a]);
     for (const int p : op.after_separators_of) after(id, separators[p]);
+    if (op.overwrites && ghosts_are_read)
+      for (const int p : op.fills) after(id, separators[p]);
     // All ranks enqueue what a link moves in one order (DeviceLink), whichever control threads they have.
     if (op.abandon && last_linked_ >= 0) after(id, last_linked_);
     if (op.abandon) last_linked_ = id;

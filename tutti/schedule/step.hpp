@@ -84,8 +84,10 @@ class Step {
   /// The operations of an Exchange or a BoxTransfer; separators[p] is the task that computes part p's separators. Where
   /// a step has several, an interior may overlap with the exchange that was added last before it.
   template <class Travelling>
-  std::vector<TaskId> exchange(const Travelling& exchange, std::span<const TaskId> separators) {
-    return exchange.disabled() ? std::vector<TaskId>{} : add_exchange(exchange.operations(), separators);
+  std::vector<TaskId> exchange(const Travelling& exchange, std::span<const TaskId> separators,
+                               bool ghosts_are_read = true) {
+    return exchange.disabled() ? std::vector<TaskId>{}
+                               : add_exchange(exchange.operations(), separators, ghosts_are_read);
   }
   /// `later` waits for `earlier`, which was added before it.
   void after(TaskId later, TaskId earlier);
@@ -128,7 +130,8 @@ class Step {
  private:
   struct Task;
   struct ThreadRoles;
-  std::vector<TaskId> add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators);
+  std::vector<TaskId> add_exchange(const std::vector<ExchangeOp>& operations, std::span<const TaskId> separators,
+                                   bool ghosts_are_read);
   TaskId add(std::unique_ptr<Task> task);
   void add_edge(TaskId later, TaskId earlier);
   void add_policy(Overlap overlap);

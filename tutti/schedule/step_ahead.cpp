@@ -36,6 +36,8 @@ std::shared_ptr<Step::HeldRuns> Step::held_runs_on(const std::vector<Stream*>& s
 
 Stream& Step::stream_of(const Task& task) const {
   const PartStreams& part = parts_[task.part];
+  // From one stream to another takes longer than a kernel that stores.
+  if (task.by_kernel) return *part.separators;
   return task.kind == Task::Kind::kernel ? (task.role == Role::separator ? *part.separators : *part.compute)
                                          : (task.kind == Task::Kind::outgoing ? *part.outgoing : *part.incoming);
 }
@@ -91,9 +93,13 @@ void Step::plan_ahead() {
     for (const TaskId id : a.order) {
       const Task& task = *tasks_[id];
       Stream* stream = &stream_of(task);
-      const bool reads = std::any_of(task.earlier_on_devices.begin(), task.earlier_on_devices.end(),
-                                     [&](TaskId e) { return tasks_[e]->part == static_cast<int>(p); });
-      if ((task.part == static_cast<int>(p) || reads) && stream != part.compute) last[stream] = id;
+      const auto is_here = [p](int of) { return of == static_cast<int>(p); };
+      // What others compute reads their own memory; what they move may be from here, or to here.
+      const bool moves =
+          task.of_exchange && (std::any_of(task.fills.begin(), task.fills.end(), is_here) ||
+                               std::any_of(task.earlier_on_devices.begin(), task.earlier_on_devices.end(),
+                                           [&](TaskId e) { return is_here(tasks_[e]->part); }));
+      if ((is_here(task.part) || moves) && stream != part.compute) last[stream] = id;
       if (task.part == static_cast<int>(p) && stream != part.compute &&
           std::find(part.others.begin(), part.others.end(), stream) == part.others.end())
         part.others.push_back(stream);
@@ -103,10 +109,13 @@ void Step::plan_ahead() {
       const Task& task = *tasks_[id];
       return task.part != static_cast<int>(p) || task.of_exchange || task.role != Role::other;
     });
-    if (const auto at = last.find(parts_[p].separators.get()); plain && at != last.end()) {
-      part.separators = at->first;
-      part.last_separator = at->second;
+    for (const TaskId id : a.order) {
+      const Task& task = *tasks_[id];
+      if (!plain || task.part != static_cast<int>(p) || task.of_exchange || task.role != Role::separator) continue;
+      part.separators = parts_[p].separators.get();
+      part.last_separator = id;
     }
+    if (part.separators != nullptr) tasks_[part.last_separator]->awaited_elsewhere = true;
     std::sort(part.awaited.begin(), part.awaited.end());
     for (const TaskId id : part.awaited) tasks_[id]->awaited_elsewhere = true;
   }

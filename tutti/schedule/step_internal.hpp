@@ -29,6 +29,8 @@ struct Step::Task {
   std::string name;
   int part = -1;
   Size bytes = 0;
+  bool by_kernel = false;  ///< of an exchange: see ExchangeOp
+  std::vector<int> fills;  ///< the same
 
   // What it does: one of these, by kind.
   std::function<void(Stream&, Range)> body;

@@ -15,13 +15,13 @@ struct EndCell {
   Lid ghost, inner;  ///< places in the arrays
 };
 
-/// `around`: r counts only cells that are not beside one of the part. The direction is known to the compiler: a GPU
+/// `around`: as cells_around() counts. The direction is known to the compiler: a GPU
 /// would have an array with an index that is not in slow memory.
 template <int d>
 TUTTI_HD inline EndCell end_cell_along(const BoxArray& array, const EndsView& ends, Lid r, bool around) {
   constexpr int a = d == 0 ? 1 : 0, b = d == 2 ? 1 : 2;
   const Lid size_a = array.stored.size(a), plane = size_a * array.stored.size(b);
-  const Range &in_a = ends.inside[0], &in_b = ends.inside[1];
+  const Range &in_a = ends.known[0], &in_b = ends.known[1];
   const Lid each = around ? plane - in_a.size() * in_b.size() : plane;
   EndCell cell;
   cell.end = r < each ? 0 : 1;
@@ -321,7 +321,12 @@ BoundaryConditions::BoundaryConditions(Stream& stream, const FlowCase& flow, con
     for (std::size_t o = 0, other = 0; o < 3; ++o)
       if (o != d) {
         const Lid from = array.stored.lower[o];
-        view.inside[other++] = {box.lower[o] - from, box.upper[o] - from};
+        Range& known = view.known[other++];
+        known = {box.lower[o] - from, box.upper[o] - from};
+        const GridLine& across = flow.grid.lines[o];
+        if (o < d || across.periodic) continue;
+        if (box.lower[o] == 0) --known.begin;
+        if (box.upper[o] == across.cells()) ++known.end;
       }
     for (const bool upper : {false, true}) {
       if (line.periodic || (upper ? box.upper[d] != line.cells() : box.lower[d] != 0)) continue;
@@ -363,7 +368,7 @@ Lid BoundaryConditions::cells(int d) const {
 
 Lid BoundaryConditions::cells_around(int d) const {
   const EndsView& ends = view(d);
-  return cells(d) - ends.count * ends.inside[0].size() * ends.inside[1].size();
+  return cells(d) - ends.count * ends.known[0].size() * ends.known[1].size();
 }
 
 BoxEndsView BoundaryConditions::all() const {

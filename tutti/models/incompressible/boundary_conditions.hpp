@@ -30,8 +30,9 @@ struct EndView {
 struct EndsView {
   int direction = 0, count = 0;
   EndView end[2];
-  /// The part's cells in the other two directions, by place in its arrays.
-  Range inside[2];
+  /// In the other two directions, by place in the part's arrays: its cells, and those beyond ends in later directions,
+  /// which are set from its cells.
+  Range known[2];
   const FormulaStep* steps = nullptr;
   /// Centres and upper faces of the part's cells, by direction; of the first stored cell first.
   const double* centres[3] = {};
@@ -56,7 +57,7 @@ class BoundaryConditions {
  public:
   BoundaryConditions() = default;
   BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
-  /// Cells to fill in direction d, or in all; those of the former that are not beside a cell of the part.
+  /// Cells to fill in direction d, or in all; those of the former that other parts bring (EndsView::known).
   Lid cells(int d) const;
   Lid cells() const { return cells(0) + cells(1) + cells(2); }
   Lid cells_around(int d) const;
