@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tutti/models/incompressible/pressure/direct/line_transform.hpp"
+#include "tutti/models/incompressible/pressure/direct/fast_line.hpp"
 
 namespace tutti::incompressible {
 
@@ -22,7 +22,7 @@ TUTTI_HD inline T solved_mode(T value, T lambda, T along) {
 
 template <class T>
 struct ColumnModesView {
-  LineTransformView<T> to, from;
+  FastLineView<T> to, from;
   const T* eigenvalues = nullptr;  ///< null: there are no such modes
 
   bool exist() const { return eigenvalues != nullptr; }
@@ -35,14 +35,14 @@ class ColumnModes {
   explicit ColumnModes(const Line& line);
   ColumnModesView<T> view() const {
     if (eigenvalues_.empty()) return {};
-    return {to_.front().view(), from_.front().view(), eigenvalues_.data()};
+    return {to_.view(), from_.view(), eigenvalues_.data()};
   }
   bool exist() const { return !eigenvalues_.empty(); }
   /// Multiply-adds for one column.
-  Size work() const { return exist() ? 2 * to_.front().work() : 0; }
+  Size work() const { return exist() ? 2 * fast_work(to_.size) : 0; }
 
  private:
-  std::vector<LineTransform<T>> to_, from_;  ///< one or none
+  RoundedFastLine<T> to_, from_;
   std::vector<T> eigenvalues_;
 };
 

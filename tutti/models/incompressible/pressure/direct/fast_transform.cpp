@@ -223,6 +223,15 @@ void store_wide(T* to, const Wide<T>& value, Lid count) {
   std::copy_n(all, count, to);
 }
 
+/// As solved_mode of column_modes.hpp, in lanes.
+template <class T>
+Lanes<T> solved_modes(Lanes<T> value, Lanes<T> lambda, Lanes<T> along) {
+  const Lanes<T> divisor = lambda + along;
+  const auto constant = divisor == T(0);
+  const Lanes<T> quotient = value / (constant ? all_lanes(T(1)) : divisor);
+  return constant ? Lanes<T>{} : quotient;
+}
+
 }  // namespace
 
 template <class T>
@@ -261,9 +270,41 @@ void fast_transform_y(const FastLineView<T>& line, const T* in, T* out, Lid nx, 
   }
 }
 
+template <class T>
+void fast_solve_y(const FastLineView<T>& to_modes, const FastLineView<T>& from_modes, const T* along, const T* lambda,
+                  T* values, Lid stride, Range lines) {
+  Group<T> group(cells_of(to_modes));
+  const auto solve = [&](Lid first, auto together) {
+    const auto load = [&](const T* from) { return load_wide(from + first, together); };
+    const Wide<T> lambdas = load(lambda);
+    Lanes<T>* const modes =
+        load_and_run(to_modes, group.a(), group.b(), [&](Lid place) { return load(values + Size{place} * stride); });
+    const WidePoints<T> solved{modes == group.a() ? group.b() : group.a()};
+    store(to_modes, modes, [&](Lid place, const Wide<T>& value) {
+      const Lanes<T> one = all_lanes(along[place]);
+      solved.set(place, {solved_modes<T>(value.a, lambdas.a, one), solved_modes<T>(value.b, lambdas.b, one)});
+    });
+    Lanes<T>* const cells = load_and_run(from_modes, modes, solved.first, [&](Lid place) { return solved.at(place); });
+    store(from_modes, cells,
+          [&](Lid place, const Wide<T>& value) { store_wide(values + Size{place} * stride + first, value, together); });
+  };
+  for (Lid first = lines.begin; first < lines.end; first += group_lines<T>) {
+    const Lid count = std::min<Lid>(group_lines<T>, lines.end - first);
+    if (count == group_lines<T>)
+      solve(first, std::integral_constant<Lid, group_lines<T>>());
+    else
+      solve(first, count);
+  }
+}
+
 template void fast_transform_x(const FastLineView<double>&, const double*, double*, Range);
 template void fast_transform_x(const FastLineView<float>&, const float*, float*, Range);
 template void fast_transform_y(const FastLineView<double>&, const double*, double*, Lid, Range);
 template void fast_transform_y(const FastLineView<float>&, const float*, float*, Lid, Range);
+
+template void fast_solve_y(const FastLineView<double>&, const FastLineView<double>&, const double*, const double*,
+                           double*, Lid, Range);
+template void fast_solve_y(const FastLineView<float>&, const FastLineView<float>&, const float*, const float*, float*,
+                           Lid, Range);
 
 }  // namespace tutti::incompressible
