@@ -154,9 +154,9 @@ Pass::Pass(const std::string& name, Threads& threads, std::span<PartStreams> str
   std::vector<std::vector<TaskId>> exchanged(halos.size());
   // What others wait for is computed beside the interior, as separators are.
   const bool await_arrival = order == PieceOrder::arrived;
-  // What passes from part to part comes into cells that no earlier piece reads.
+  // What passes from part to part comes into cells that the receiver has read long ago: see PieceOrder.
   const auto depart = [&](std::size_t n, const TaskLists& computed) {
-    exchanged[n] = add_departure(name, *step_, halos[n], computed, !await_arrival);
+    exchanged[n] = add_departure(name, *step_, halos[n], computed, !await_arrival || n == 0);
   };
   require(!await_arrival || halos.size() > 1, "no pieces whose arrival is awaited");
   const Step::Role role = await_arrival ? Step::Role::separator : Step::Role::interior;

@@ -35,9 +35,10 @@ struct PassPart {
 /// What a piece of a pass waits for.
 enum class PieceOrder : std::uint8_t {
   computed,  ///< the separators and pieces before it
-  /// The pieces before it, and what their halos bring to its part: work that passes from part to part. Halos bring it
-  /// to cells that no other piece of the pass reads, and a part is told what it needs before the same cells come again.
-  /// Separators run beside the pieces, and so does the interior, behind the separators' halo.
+  /// The pieces before it, and what their halos bring to its part: work that passes from part to part. Halos of pieces
+  /// do not wait until the receiver has read what the same cells held before: it must have told the sender something
+  /// since, in this pass or another, so that the sender comes later. Separators run beside the pieces, and so does the
+  /// interior, behind the separators' halo.
   arrived,
 };
 /// The parts of a mesh by their maps: independent rows are its interior.

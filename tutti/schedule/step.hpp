@@ -82,7 +82,8 @@ class Step {
   /// A copy on a device part's incoming stream.
   TaskId upload(const std::string& name, int part, std::function<void(Stream&)> enqueue);
   /// The operations of an Exchange or a BoxTransfer; separators[p] is the task that computes part p's separators. Where
-  /// a step has several, an interior may overlap with the exchange that was added last before it.
+  /// a step has several, an interior may overlap with the exchange that was added last before it. ghosts_are_read: by
+  /// the receivers' separators; else whoever stores into another part's ghosts (ExchangeOp::overwrites) does not wait.
   template <class Travelling>
   std::vector<TaskId> exchange(const Travelling& exchange, std::span<const TaskId> separators,
                                bool ghosts_are_read = true) {

@@ -67,7 +67,7 @@ struct Step::Task {
   bool is_message() const { return kind == Kind::send || kind == Kind::receive; }
   Lane lane() const {
     return kind == Kind::kernel     ? (role == Role::separator ? Lane::separators : Lane::compute)
-           : kind == Kind::outgoing ? Lane::outgoing
+           : kind == Kind::outgoing ? (by_kernel ? Lane::separators : Lane::outgoing)
            : kind == Kind::incoming ? Lane::incoming
            : is_message()           ? Lane::message
                                     : Lane::host;

@@ -133,7 +133,10 @@ std::vector<PlannedArray> plan_arrays(const CompressibleCase& flow, const Elemen
   add("faces", sizes.faces * size_of<FaceRecord>);
   const DeviceKind device = domain.device(p).kind();
   const bool shared = sizes.own_volumes + sizes.recomputed == 0;
-  const bool fused = shared && fuse_fluxes(flow, device, domain.meshes[p].types);
+  // Where one part cannot have such kernels, none may have them.
+  const bool fused = shared && std::all_of(domain.meshes.begin(), domain.meshes.end(), [&](const LocalElementMesh& m) {
+                       return fuse_fluxes(flow, device, m.types);
+                     });
   add("fluxes", 8 * (fused ? variables * sizes.boundary_points : sizes.flux));
   if (flow.diffuses()) add("jumps", 8 * sizes.flux);
   // Tiles are filled up with faces that come twice: less than a twelfth, of a CPU's smaller blocks half. There they

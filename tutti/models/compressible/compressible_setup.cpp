@@ -112,8 +112,10 @@ void CompressibleFlow::use_alike_kernels() {
   portable = comm_.max(portable ? 1.0 : 0.0) > 0;
   flow_.tuned = comm_.max(tuned ? 1.0 : 0.0) > 0 && !(portable && flow_.kernels == KernelChoice::automatic);
   if (flow_.tuned) return;
-  for (std::size_t p = 0; p < parts_.size(); ++p)
-    if (on_gpu(p)) parts_[p]->use_portable_kernels(stream(p));
+  comm_.together([&] {
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      if (on_gpu(p)) parts_[p]->use_portable_kernels(stream(p));
+  });
 }
 
 /// Last of all arrays, in the room that they leave.

@@ -95,6 +95,7 @@ void FlowPart::use_portable_kernels(Stream& stream) {
   const bool all_are_kept = view_.straight == nullptr || !view_.straight->fused;
   view_.straight = nullptr;
   if (all_are_kept) return;
+  flux_ = {};  // before there are more
   std::vector<FaceRecord> faces(faces_.size());
   download(stream, std::span<FaceRecord>(faces), faces_);
   make_fluxes(stream, faces, !jump_.empty());

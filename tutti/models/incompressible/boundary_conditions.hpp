@@ -57,7 +57,7 @@ class BoundaryConditions {
  public:
   BoundaryConditions() = default;
   BoundaryConditions(Stream& stream, const FlowCase& flow, const CellBox& box, const BoxArray& array);
-  /// Cells to fill in direction d, or in all; those of the former that other parts bring (EndsView::known).
+  /// Cells to fill in direction d, or in all; those of the former that are beside cells of a halo (EndsView::known).
   Lid cells(int d) const;
   Lid cells() const { return cells(0) + cells(1) + cells(2); }
   Lid cells_around(int d) const;

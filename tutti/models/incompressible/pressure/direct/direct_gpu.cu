@@ -93,7 +93,6 @@ bool launch_as_power(Stream& stream, const FastLineView<T>& fast, const In& in, 
   }
 }
 
-/// `points`: those of the plan, or 0.
 /// Both transforms of columns and the division between them; false: nothing was done, as above.
 template <int exponent = direct::least_power, class T>
 bool launch_column_modes(Stream& stream, const FastLineView<T>& to, const FastLineView<T>& from, const T* along,
@@ -113,6 +112,7 @@ bool launch_column_modes(Stream& stream, const FastLineView<T>& to, const FastLi
   }
 }
 
+/// `points`: those of the plan, or 0.
 template <LineAxis axis, Lid points, class T, class In>
 bool launch_group(Stream& stream, const FastLineView<T>& fast, const In& in, const direct::Lines<T>& out, Lid lines) {
   if (points > 0 && points != fast.points) return false;
@@ -450,6 +450,7 @@ void DirectGpu<T>::launch_null(Stream& stream, const Rows& rows, Lid null, const
 
 template <class T>
 void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range range) {
+  require(z_.size() == 0, "columns with modes are not eliminated");
   const Elimination elimination{*this};
   if (rows.apart.empty())
     elimination.template run<direct::Sweep::both>(stream, direct::GpuRows<T, false>(rows), range);
@@ -458,6 +459,7 @@ void DirectGpu<T>::eliminate(Stream& stream, const ColumnRows<T>& rows, Range ra
 }
 template <class T>
 void DirectGpu<T>::solve_by_modes(Stream& stream, T* values, Range range) {
+  require(z_.size() > 0, "no modes of columns");
   if (range.empty()) return;
   const auto all = static_cast<Lid>(lambda_.size()), count = range.size();
   const cuda::CurrentDevice current(stream.device().index());
