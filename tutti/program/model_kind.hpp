@@ -51,6 +51,8 @@ struct ModelKind {
   std::function<PlannedStep(const ModelSetup&)> plan_step = {};
   /// Of `rows`, cut for the devices. Collective.
   std::function<std::vector<PlannedPart>(const ModelSetup&, const Domain&, const PlannedStep&)> plan_parts = {};
+  /// What else a plan tells of these devices. Collective.
+  std::function<std::vector<std::string>(const ModelSetup&)> plan_lines = {};
   std::function<PlannedPass(const Case&)> plan_pass = {};
 
   std::function<void(CLI::App& bench, Action&)> add_bench = {};   ///< adds `bench NAME`

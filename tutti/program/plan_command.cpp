@@ -190,6 +190,7 @@ void plan(const Comm& comm, const PlanArguments& arguments, const ModelKinds& mo
   const std::unique_ptr<Domain> domain = kind.rows(options);
   make_domain(*domain, setup, sharing);
   const std::vector<PlannedPart> parts = kind.plan_parts(setup, *domain, step);
+  const std::vector<std::string> of_devices = kind.plan_lines ? kind.plan_lines(setup) : std::vector<std::string>{};
 
   info("case {}: {} {}, {} part{} on {} rank{}", arguments.file, format_count(domain->rows),
        step.rows.empty() ? domain->words().rows : step.rows, domain->rank_of_part.size(),
@@ -201,7 +202,8 @@ void plan(const Comm& comm, const PlanArguments& arguments, const ModelKinds& mo
     info("{}", text.substr(0, text.find_last_not_of('\n') + 1));
   const auto lines = comm.all_gather(std::span<const PartLine>(mine));
   const PlanTotals totals = print_parts(lines, domain->balance.full_parts);
-  for (const std::string& line : step.lines) info("{}", line);
+  for (const auto* told : {&step.lines, &of_devices})
+    for (const std::string& line : *told) info("{}", line);
   if (steps.steps > 0)
     info("time step {:.6g}{}, {} steps", steps.dt, step.about.empty() ? "" : " (" + step.about + ")",
          format_count(steps.steps));

@@ -25,10 +25,15 @@ PlannedStep plan_step(const ModelSetup& setup) {
   step.rows = fmt::format("elements of order {}", flow.order);
   step.lines.push_back(
       fmt::format("{} values per element, {} of them a variable", variables * flow.bases(), flow.bases()));
-  step.lines.push_back(flow.tuned ? tuned_line : "kernels: portable, with the same bits on CPUs and GPUs");
   const std::string forms = compare_forms(setup.comm, flow, dynamic_cast<const ElementDomain&>(model.domain()));
   if (!forms.empty()) step.lines.push_back(forms);
   return step;
+}
+
+std::vector<std::string> plan_lines(const ModelSetup& setup) {
+  CompressibleCase flow = read_compressible_case(setup.options);
+  choose_kernels(flow, setup.comm, setup.devices);
+  return {flow.tuned ? tuned_line : "kernels: portable, with the same bits on CPUs and GPUs"};
 }
 
 /// Without end where the device has no room for a sample: then it has none for the part.
@@ -82,6 +87,7 @@ ModelKind compressible_kind() {
   };
   kind.plan_step = plan_step;
   kind.plan_parts = plan_parts;
+  kind.plan_lines = plan_lines;
   kind.plan_pass = [](const Case& options) {
     return PlannedPass{"a stage of the time method", 8 * Size{variables} * read_compressible_case(options).bases()};
   };
