@@ -169,6 +169,8 @@ weights = "equal"
         self.assertEqual(planned.code, 0, planned.err)
         self.assertRegex(planned.out, r"time step [\d.e-]+ \(at the start, 3 stages\)")
         self.assertIn("elements of order 2", planned.out)
+        self.assertEqual(planned.out.count("kernels: "), 1)  # of the plan's devices
+        self.assertIn("kernels: portable, with the same bits on CPUs and GPUs", planned.out)
         self.assertIn("tables", planned.out)
         self.assertNotIn("FULL", planned.out)
         # A GPU that is too small for its part gets what it has room for.

@@ -43,6 +43,8 @@ class FlowPart {
     if (view.straight != nullptr && window_ > 0) view.straight = &reusing_;
     return view;
   }
+  /// Instead of tuned ones, for which it was made. Fluxes at all faces are kept then. Error(resource): no room for
+  /// them.
   void use_portable_kernels(Stream& stream);
   const BoundaryView& boundary() const { return boundary_; }
   /// Where elements compute the fluxes at their faces (StraightView::fused), only those at the boundary are kept.
