@@ -290,6 +290,14 @@ struct AddMirrored {
   TUTTI_HD void operator()(Lid i) const { to[i] = from[i] + from[size - 1 - i]; }
 };
 
+/// The same of two arrays.
+struct AddBoth {
+  double* to;
+  const double *mirrored, *from;
+  Lid size;
+  TUTTI_HD void operator()(Lid i) const { to[i] = mirrored[size - 1 - i] + from[i]; }
+};
+
 // The next one's threads are on the GPU before the one before ends (cuda/launch.hpp).
 TEST_F(CudaDevice, AKernelSeesAllOfTheOneBefore) {
   for (const Lid size : {1000, 100'000, 3'000'000}) {
@@ -314,6 +322,35 @@ TEST_F(CudaDevice, AKernelSeesAllOfTheOneBefore) {
     stream_->launch(*work);
     stream_->launch(*work);
     EXPECT_EQ(values_of(x), std::vector<double>(static_cast<std::size_t>(size), expected));
+  }
+}
+
+// Noted work: a kernel that waits for an event comes early behind the one before in its stream, but not behind what the
+// event stands for.
+TEST_F(CudaDevice, AKernelOfAGraphSeesAllOfTheOneBeforeAndOfEvents) {
+  const auto other = device_->make_stream("other");
+  const auto began = device_->make_event(), done = device_->make_event();
+  for (const Lid size : {1000, 100'000, 3'000'000}) {
+    Buffer<double> x(*device_, size, "x"), y(*device_, size, "y"), z(*device_, size, "z");
+    for_each(*stream_, {0, size}, Fill{x.data(), 1.0});
+    for_each(*stream_, {0, size}, Fill{z.data(), 0.0});
+    stream_->synchronize();
+    ASSERT_TRUE(stream_->begin_capture());
+    constexpr int times = 6;
+    for (int k = 0; k < times; ++k) {
+      // y = 2 x here, z = 2 x there at the same time; then x = y + z, mirrored.
+      stream_->record(*began);
+      other->wait(*began);
+      for_each(*other, {0, size}, AddMirrored{z.data(), x.data(), size});
+      other->record(*done);
+      for_each(*stream_, {0, size}, AddMirrored{y.data(), x.data(), size});
+      stream_->wait(*done);
+      for_each(*stream_, {0, size}, AddBoth{x.data(), y.data(), z.data(), size});
+    }
+    const auto work = stream_->end_capture();
+    stream_->launch(*work);
+    stream_->launch(*work);
+    EXPECT_EQ(values_of(x), std::vector<double>(static_cast<std::size_t>(size), (size + 1) * std::pow(4.0, 2 * times) / 2));
   }
 }
 

@@ -139,14 +139,16 @@ class CudaStream final : public Stream {
             device().name());
   }
   void record(Event& event) override {
-    enqueue_other();
+    before_use();
+    if (kernel_capture_ == 0) ends_with_kernel_ = false;  // a graph has no node for it
     auto* cuda_event = dynamic_cast<CudaEvent*>(&event);
     require(cuda_event != nullptr, "{}: an event of another kind of device cannot be recorded here", device().name());
     const cuda::CurrentDevice current(device().index());
     TUTTI_CUDA_CHECK(cudaEventRecord(cuda_event->native(), stream_));
   }
   void wait(Event& event) override {
-    enqueue_other();
+    before_use();
+    if (std::exchange(ends_with_kernel_, false)) kernel_before_ = capture().only_node();
     if (auto* cuda_event = dynamic_cast<CudaEvent*>(&event)) {
       const cuda::CurrentDevice current(device().index());
       TUTTI_CUDA_CHECK(cudaStreamWaitEvent(stream_, cuda_event->native(), 0));
@@ -164,7 +166,12 @@ class CudaStream final : public Stream {
   }
   KernelQueue queue_for_kernel() override {
     before_use();
-    return {stream_, std::exchange(ends_with_kernel_, overlaps_kernels_)};
+    Capture now = capture();
+    const bool same = now.id == kernel_capture_;
+    if (same && kernel_before_ != nullptr) come_early_behind(kernel_before_, now);
+    kernel_before_ = nullptr;
+    kernel_capture_ = now.id;
+    return {stream_, std::exchange(ends_with_kernel_, overlaps_kernels_) && same};
   }
 
   bool begin_capture() override {
@@ -204,10 +211,51 @@ class CudaStream final : public Stream {
   void enqueue_other() {
     before_use();
     ends_with_kernel_ = false;
+    kernel_before_ = nullptr;
+  }
+  /// What is being noted, and what the stream's next work comes behind in it.
+  struct Capture {
+    unsigned long long id = 0;  ///< 0: nothing is noted
+    std::vector<cudaGraphNode_t> nodes;
+    std::vector<cudaGraphEdgeData> edges;
+    cudaGraphNode_t only_node() const { return nodes.size() == 1 ? nodes[0] : nullptr; }
+  };
+  Capture capture() const {
+    Capture now;
+    cudaStreamCaptureStatus status{};
+#if CUDART_VERSION >= 13000
+    const cudaGraphNode_t* nodes = nullptr;
+    const cudaGraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+    TUTTI_CUDA_CHECK(cudaStreamGetCaptureInfo(stream_, &status, &now.id, nullptr, &nodes, &edges, &count));
+    if (status == cudaStreamCaptureStatusActive) {
+      now.nodes.assign(nodes, nodes + count);
+      now.edges.resize(count);
+      if (edges != nullptr) now.edges.assign(edges, edges + count);
+    }
+#else
+    TUTTI_CUDA_CHECK(cudaStreamGetCaptureInfo_v2(stream_, &status, &now.id));
+#endif
+    if (status != cudaStreamCaptureStatusActive) now.id = 0;
+    return now;
+  }
+  /// The next kernel is noted with an edge to `kernel` that lets it come early, and plain ones to what else it follows.
+  void come_early_behind([[maybe_unused]] cudaGraphNode_t kernel, [[maybe_unused]] Capture& now) {
+#if CUDART_VERSION >= 13000
+    for (std::size_t i = 0; i < now.nodes.size(); ++i) {
+      if (now.nodes[i] != kernel) continue;
+      now.edges[i].from_port = cudaGraphKernelNodePortProgrammatic;
+      now.edges[i].type = cudaGraphDependencyTypeProgrammatic;
+    }
+    TUTTI_CUDA_CHECK(cudaStreamUpdateCaptureDependencies(stream_, now.nodes.data(), now.edges.data(), now.nodes.size(),
+                                                         cudaStreamSetCaptureDependencies));
+#endif
   }
 
   cudaStream_t stream_ = nullptr;
   bool overlaps_kernels_ = false, ends_with_kernel_ = false;
+  unsigned long long kernel_capture_ = 0;    ///< in which the last kernel of queue_for_kernel() was noted
+  cudaGraphNode_t kernel_before_ = nullptr;  ///< its node there, if only events were waited for since
   cuda::ReduceRoom room_{};
   std::unique_ptr<Event> arrived_;
 };

@@ -1,7 +1,6 @@
 // Launches of kernels that come one behind the other in a stream: blocks of the next one are on the GPU already when
 // the one before ends (programmatic dependent launch). In a step of few cells, whose kernels take some microseconds,
-// the time between two of them counts. No kernel lets the next one come before it ends: that would take the places that
-// are free first, not an equal share of all.
+// the time between two of them counts.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +11,24 @@
 namespace tutti::cuda {
 
 #if defined(__CUDACC__)
-/// The first line of every kernel that is launched by `launch`: nothing may be read or written before it. Behind it,
-/// all that was enqueued before is done.
+/// In every kernel that is launched by `launch`: behind it, all that was enqueued before is done. Before it nothing may
+/// be written, and only be read what no kernel of `launch` writes (what copies have brought is there).
 __device__ inline void wait_for_earlier_work() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// Enqueues a kernel that begins with wait_for_earlier_work().
+/// Behind wait_for_earlier_work(): blocks of the next kernel may take the places that blocks of this one leave, once its
+/// last one has begun. For kernels of many small blocks: others would take the places that are free first, not an equal
+/// share of all.
+__device__ inline void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Enqueues a kernel that calls wait_for_earlier_work().
 template <class... Parameters, class... Arguments>
 void launch(Stream& stream, void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared,
             const Arguments&... arguments) {

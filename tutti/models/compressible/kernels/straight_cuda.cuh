@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/models/compressible/kernels/launch.hpp"
 #include "tutti/models/compressible/kernels/straight_view.hpp"
 #include "tutti/models/compressible/kernels/tensor_cuda.cuh"
@@ -83,9 +84,7 @@ void launch(Stream& stream, Kernel kernel, Lid tiles, int at_once, std::size_t s
   const auto bytes = shared_doubles * sizeof(double);
   TUTTI_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   const Lid blocks = std::min<Lid>((tiles + at_once - 1) / at_once, processors * Tuning::resident);
-  kernel<<<blocks, 32 * Tuning::warps * at_once, bytes, static_cast<cudaStream_t>(stream.native())>>>(arguments...);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, kernel, blocks, 32 * Tuning::warps * at_once, bytes, arguments...);
 }
 
 /// As many tiles at a time as a kernel is cut for, or fewer, where there is less shared memory for what each has.
@@ -126,6 +125,7 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
   __shared__ Turns own;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::trace_fragments);
   load_turns(own, tuned.own);
+  cuda::wait_for_earlier_work();
   __syncthreads();
   const Place at;
   double* const normals_here = shared + fragment_size * tuned.traces * Sizes::trace_fragments + at.warp * Tile::doubles;
@@ -438,6 +438,7 @@ __global__ void __launch_bounds__(ElementTuning<Sizes>::threads, ElementTuning<S
   __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::element_fragments);
   load_turns(turns, tuned.turns);
+  cuda::wait_for_earlier_work();
   __syncthreads();
   const Place at;
   const double* fragments = shared + at.lane;

@@ -59,6 +59,7 @@ namespace detail {
 inline constexpr int team_threads = 128;
 template <class Team, class F>
 __global__ void __launch_bounds__(team_threads, F::blocks) team_kernel(Range range, F f) {
+  cuda::wait_for_earlier_work();
   extern __shared__ __align__(16) unsigned char shared[];
   constexpr int teams = team_threads / Team::threads;
   const int team = static_cast<int>(threadIdx.x) / Team::threads;
@@ -74,11 +75,7 @@ void launch_teams(Stream& stream, Range range, const F& f) {
   if (bytes > 48 * 1024)
     TUTTI_CUDA_CHECK(cudaFuncSetAttribute(team_kernel<Team, F>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(bytes)));
-  team_kernel<Team>
-      <<<(range.size() + teams - 1) / teams, team_threads, bytes, static_cast<cudaStream_t>(stream.native())>>>(range,
-                                                                                                                f);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, team_kernel<Team, F>, (range.size() + teams - 1) / teams, team_threads, bytes, range, f);
 }
 }  // namespace detail
 #endif

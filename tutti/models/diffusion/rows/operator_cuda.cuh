@@ -4,7 +4,7 @@
 // of apply_row, bit for bit.
 #pragma once
 
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/models/diffusion/rows/operator_rows.hpp"
 
 namespace tutti::diffusion {
@@ -45,6 +45,8 @@ __global__ void __launch_bounds__(gpu_block)
     blocks_kernel(Range rows, OperatorView<Coefficient> view, const double* u, const double* forcing, Update update) {
   const Lid block = rows.begin / block_rows + static_cast<Lid>(blockIdx.x);
   const Lid i = block * block_rows + static_cast<Lid>(threadIdx.x);
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
   if (i < rows.begin || i >= rows.end) return;
   const Size first = static_cast<Size>(block) * (block_rows * max_row_entries) + threadIdx.x;
   Lid columns[max_row_entries];
@@ -96,6 +98,18 @@ __device__ inline void tile_barrier() {
   __barrier_sync_count(1, tile_rows);
 }
 
+/// A thread's row of a tile. The tile's other rows read its value, whether it is in the range of the kernel or not.
+struct TileRow {
+  Lid row;
+  bool is_there;
+  /// Its value, the first that is read of u: rows of earlier kernels are done, and the next one may come.
+  __device__ double first_value(const double* u) const {
+    cuda::wait_for_earlier_work();
+    cuda::let_next_kernel_begin();
+    return is_there ? u[row] : 0.0;
+  }
+};
+
 /// Where a thread's share of its tile's externals goes.
 struct Fetch {
   static constexpr int rounds = (tile_columns - tile_rows) / tile_rows;
@@ -132,13 +146,14 @@ struct Fetch {
 /// The sum of a row of `width` entries in a narrow tile.
 template <int width, class Coefficient>
 __device__ inline RowSum sum_tiled_row(const Coefficient* values, const std::uint16_t* codes, const Fetch& fetch,
-                                       const double* u, double own, double* local) {
+                                       const double* u, TileRow row, double& own, double* local) {
   constexpr int halves = tile_halves(width, false);
   unsigned words[halves / 2 + 2];
   load_words<halves>(codes, words);
   Coefficient a[width];
 #pragma unroll
   for (int j = 0; j < width; ++j) a[j] = __ldcs(values + j * 32);
+  own = row.first_value(u);
   fetch.bring(u, own, local);
   RowSum sum;
 #pragma unroll
@@ -185,6 +200,8 @@ __global__ void __launch_bounds__(gpu_block, sliced_blocks)
     sliced_kernel(Range rows, OperatorView<Coefficient> view, const double* u, const double* forcing, Update update) {
   const Lid slice = rows.begin / 32 + static_cast<Lid>((blockIdx.x * gpu_block + threadIdx.x) / 32);
   const Lid i = slice * 32 + static_cast<Lid>(threadIdx.x % 32);
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
   if (slice * 32 >= rows.end) return;  // the whole warp
   const Size begin = __ldg(view.slices + slice);
   const int width = static_cast<int>((__ldg(view.slices + slice + 1) - begin) / 32);
@@ -197,18 +214,20 @@ __global__ void __launch_bounds__(gpu_block, sliced_blocks)
 /// sum_tiled_row for the slice's width, or the same for wide tiles, which fetch nothing (`fetch.count` is -1).
 template <int most, class Coefficient>
 __device__ inline RowSum sum_tile(int width, const OperatorView<Coefficient>& view, Lid slice, Size first,
-                                  const std::uint16_t* codes, const Fetch& fetch, const double* u, double own,
-                                  double* local) {
+                                  const std::uint16_t* codes, const Fetch& fetch, const double* u, TileRow row,
+                                  double& own, double* local) {
   if constexpr (most >= least) {
-    if (width != most) return sum_tile<most - 1>(width, view, slice, first, codes, fetch, u, own, local);
-    if (fetch.count >= 0) return sum_tiled_row<most>(view.values + first, codes, fetch, u, own, local);
+    if (width != most) return sum_tile<most - 1>(width, view, slice, first, codes, fetch, u, row, own, local);
+    if (fetch.count >= 0) return sum_tiled_row<most>(view.values + first, codes, fetch, u, row, own, local);
     unsigned words[most + 2];
     load_words<2 * most>(codes, words);
     Lid columns[most];
 #pragma unroll
     for (int j = 0; j < most; ++j) columns[j] = static_cast<Lid>(words[j]);
+    own = row.first_value(u);
     return sum_row<most, 32>(view.values + first, columns, u, own);
   } else {
+    own = row.first_value(u);
     if (fetch.count >= 0) fetch.bring(u, own, local);
     // With no code of its own, by column_of.
     return sum_slice<least - 1, false>(width, view, slice, first, u, own);
@@ -224,8 +243,6 @@ __global__ void __launch_bounds__(tile_rows, sizeof(Coefficient) == 4 ? 6 : 5)
   const Lid i = tile * tile_rows + static_cast<Lid>(threadIdx.x), slice = i / 32;
   const int2 head = __ldg(reinterpret_cast<const int2*>(view.tiles) + tile);
   const Fetch fetch(view, tile, {head.x, head.y});
-  // The tile's other rows read all of its values, whether it is in the range or not.
-  const double own = i < view.rows ? u[i] : 0.0;
   Size begin = 0;
   int width = 0;
   const std::uint16_t* codes = view.codes;
@@ -234,8 +251,9 @@ __global__ void __launch_bounds__(tile_rows, sizeof(Coefficient) == 4 ? 6 : 5)
     width = static_cast<int>((__ldg(view.slices + slice + 1) - begin) / 32);
     codes += static_cast<Size>(__ldg(view.code_starts + slice)) * 32;
   }
-  const RowSum sum =
-      sum_tile<max_row_entries>(width, view, slice, begin + threadIdx.x % 32, codes, fetch, u, own, local);
+  double own = 0;
+  const RowSum sum = sum_tile<max_row_entries>(width, view, slice, begin + threadIdx.x % 32, codes, fetch, u,
+                                               {i, i < view.rows}, own, local);
   if (i >= rows.begin && i < rows.end) finish_row(view, sum, own, forcing, update, i);
 }
 
@@ -249,20 +267,20 @@ bool apply_rows_on_gpu(Stream& stream, Range rows, const OperatorView<Coefficien
   if (rows.empty()) return true;
   const Lid first = rows.begin / block_rows * block_rows;  // of a block, and so of a slice
   const auto blocks = static_cast<unsigned>((rows.end - first + block_rows - 1) / block_rows);
-  const auto native = static_cast<cudaStream_t>(stream.native());
-  const cuda::CurrentDevice current(stream.device().index());
   if (view.format == RowFormat::blocks)
-    detail::blocks_kernel<<<blocks, detail::gpu_block, 0, native>>>(rows, view, u, forcing, update);
+    cuda::launch(stream, detail::blocks_kernel<Coefficient, Update>, blocks, detail::gpu_block, 0, rows, view, u,
+                 forcing, update);
   else if (view.tiles != nullptr) {
     const Lid first_tile = rows.begin / tile_rows;
     const auto tiles = static_cast<unsigned>((rows.end - first_tile * tile_rows + tile_rows - 1) / tile_rows);
-    detail::tiles_kernel<<<tiles, tile_rows, 0, native>>>(rows, view, u, forcing, update);
+    cuda::launch(stream, detail::tiles_kernel<Coefficient, Update>, tiles, tile_rows, 0, rows, view, u, forcing,
+                 update);
   } else if (view.codes != nullptr)
-    detail::sliced_kernel<true><<<blocks, detail::gpu_block, 0, native>>>(rows, view, u, forcing, update);
+    cuda::launch(stream, detail::sliced_kernel<true, Coefficient, Update>, blocks, detail::gpu_block, 0, rows, view, u,
+                 forcing, update);
   else
-    detail::sliced_kernel<false><<<blocks, detail::gpu_block, 0, native>>>(rows, view, u, forcing, update);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+    cuda::launch(stream, detail::sliced_kernel<false, Coefficient, Update>, blocks, detail::gpu_block, 0, rows, view, u,
+                 forcing, update);
   return true;
 }
 

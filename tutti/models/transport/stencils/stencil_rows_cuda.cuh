@@ -2,7 +2,7 @@
 // its loads are underway at a time; the values that rows share stay in the caches.
 #pragma once
 
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/device/device.hpp"
 #include "tutti/models/transport/stencils/stencil_rows.hpp"
 
@@ -62,6 +62,8 @@ __global__ void __launch_bounds__(Tuning::block)
   const int thread = static_cast<int>(blockIdx.x) * Tuning::block + static_cast<int>(threadIdx.x);
   // Slices are read from their first row on.
   const Lid row = rows.begin / 32 * 32 + thread / threads;
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
   if (row < rows.begin || row >= rows.end) return;
   const int first = view.first + thread % threads * mine;
   double own[mine], sums[mine][operators] = {};
@@ -126,6 +128,8 @@ __global__ void __launch_bounds__(Tuning::block)
     close_copies();
   };
   for (int chunk = 0; chunk + 1 < stages; ++chunk) fetch(chunk);
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
 
   const int first_row = lane / threads, part = lane % threads * mine < tracers ? lane % threads : 0;
   const double* values = u + view.first + part * mine;
@@ -179,6 +183,8 @@ __global__ void __launch_bounds__(Tuning::block)
 template <int operators, Joined joined, class Update>
 __global__ void __launch_bounds__(256) apply_by_warps(StencilView view, const double* u, Update update, Range rows) {
   const Lid row = rows.begin + static_cast<Lid>(blockIdx.x * 8 + threadIdx.x / 32);
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
   if (row >= rows.end) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Size place = static_cast<Size>(row) * view.values + view.first, begin = static_cast<Size>(row) * view.entries;
@@ -202,37 +208,25 @@ inline int blocks_of(Size threads, int block) {
 template <int operators, Joined joined, int threads, int mine, bool pairs, class Tuning, class Update>
 void launch_threads(Stream& stream, const StencilView& view, const double* u, const Update& update, Range rows) {
   if (rows.empty()) return;
-  const cuda::CurrentDevice current(stream.device().index());
   const Size count = static_cast<Size>(rows.end - rows.begin / 32 * 32) * threads;
-  apply_by_threads<operators, joined, threads, mine, pairs, Tuning>
-      <<<blocks_of(count, Tuning::block), Tuning::block, 0, static_cast<cudaStream_t>(stream.native())>>>(view, u,
-                                                                                                          update, rows);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, apply_by_threads<operators, joined, threads, mine, pairs, Tuning, Update>,
+               blocks_of(count, Tuning::block), Tuning::block, 0, view, u, update, rows);
 }
 
 template <int operators, Joined joined, int threads, int mine, bool pairs, class Tuning, class Update>
 void launch_ahead(Stream& stream, const StencilView& view, const double* u, const Update& update, Range rows,
                   int tracers) {
   if (rows.empty()) return;
-  const cuda::CurrentDevice current(stream.device().index());
   const Size slices = (rows.end + 31) / 32 - rows.begin / 32;
-  apply_ahead<operators, joined, threads, mine, pairs, Tuning>
-      <<<blocks_of(slices * 32, Tuning::block), Tuning::block, 0, static_cast<cudaStream_t>(stream.native())>>>(
-          view, u, update, rows, tracers);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, apply_ahead<operators, joined, threads, mine, pairs, Tuning, Update>,
+               blocks_of(slices * 32, Tuning::block), Tuning::block, 0, view, u, update, rows, tracers);
 }
 
 template <int operators, Joined joined, class Update>
 void launch_warps(Stream& stream, const StencilView& view, const double* u, const Update& update, Range rows) {
   if (rows.empty()) return;
-  const cuda::CurrentDevice current(stream.device().index());
-  apply_by_warps<operators, joined>
-      <<<blocks_of(Size{rows.size()} * 32, 256), 256, 0, static_cast<cudaStream_t>(stream.native())>>>(view, u, update,
-                                                                                                       rows);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, apply_by_warps<operators, joined, Update>, blocks_of(Size{rows.size()} * 32, 256), 256, 0, view,
+               u, update, rows);
 }
 
 }  // namespace stencils_cuda
