@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/models/smoothing/quick_math.cuh"
 #include "tutti/models/smoothing/sweep.hpp"
 
@@ -180,6 +180,8 @@ __device__ __noinline__ Vec3 step_by_one(const SweepRows& s, Lid row) {
 template <Energy energy, bool untangle, bool sliding, class R, class Layout>
 __global__ void __launch_bounds__(Layout::nodes* Layout::threads, Layout::blocks)
     sweep_kernel(Range rows, const __grid_constant__ SweepRows s) {
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
   constexpr int most = most_neighbours, threads = Layout::threads, batch = 16 / threads;
   __shared__ R near[Layout::nodes][(3 * (most + (Layout::branchless ? 3 : 0))) | 1];
   const int group = static_cast<int>(threadIdx.x) / threads, thread = static_cast<int>(threadIdx.x) % threads;
@@ -248,14 +250,11 @@ void sweep_by_groups(Stream& stream, Range rows, const SweepRows& s) {
   using namespace detail;
   static_assert(goes_by_groups(energy));
   using Layout = std::conditional_t<energy == Energy::shape && !untangle, FourThreads<R>, EightThreads>;
-  const cuda::CurrentDevice current(stream.device().index());
   // Where no node slides, the registers of sliding are the others'.
   auto* kernel = s.stars.slide_of == nullptr ? sweep_kernel<energy, untangle, false, R, Layout>
                                              : sweep_kernel<energy, untangle, true, R, Layout>;
-  kernel<<<static_cast<unsigned>((rows.size() + Layout::nodes - 1) / Layout::nodes), Layout::nodes * Layout::threads, 0,
-           static_cast<cudaStream_t>(stream.native())>>>(rows, s);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, kernel, static_cast<unsigned>((rows.size() + Layout::nodes - 1) / Layout::nodes),
+               Layout::nodes * Layout::threads, 0, rows, s);
 }
 
 }  // namespace tutti::smoothing

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "tutti/device/cuda/check.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/models/smoothing/quick_math.cuh"
 #include "tutti/models/smoothing/sweep.hpp"
 #include "tutti/models/smoothing/sweep_cuda.cuh"
@@ -120,6 +120,8 @@ struct RingStar {
 template <Energy energy, bool untangle, bool level, bool sliding, class R>
 __global__ void __launch_bounds__(ring_threads, ring_blocks<R>)
     ring_kernel(Range rows, const __grid_constant__ SweepRows s) {
+  cuda::wait_for_earlier_work();
+  cuda::let_next_kernel_begin();
   const Lid wanted = rows.begin + static_cast<Lid>(blockIdx.x) * ring_threads + static_cast<Lid>(threadIdx.x);
   // Threads beyond the end go through the last row with the others of their warp, and write nothing.
   const Lid row = wanted < rows.end ? wanted : rows.end - 1;
@@ -190,17 +192,14 @@ template <Energy energy, bool untangle, class R>
 void sweep_by_rings(Stream& stream, Range rows, const SweepRows& s) {
   using namespace detail;
   static_assert(goes_by_rings(energy, untangle));
-  const cuda::CurrentDevice current(stream.device().index());
   auto* kernel = ring_kernel<energy, untangle, false, true, R>;
   if constexpr (in_plane(energy))
     if (s.plane.level)
       // Where no node slides, the registers of sliding are the others'.
       kernel = s.stars.slide_of == nullptr ? ring_kernel<energy, untangle, true, false, R>
                                            : ring_kernel<energy, untangle, true, true, R>;
-  kernel<<<static_cast<unsigned>((rows.size() + ring_threads - 1) / ring_threads), ring_threads, 0,
-           static_cast<cudaStream_t>(stream.native())>>>(rows, s);
-  TUTTI_CUDA_CHECK(cudaGetLastError());
-  stream.device().counts().launches += 1;
+  cuda::launch(stream, kernel, static_cast<unsigned>((rows.size() + ring_threads - 1) / ring_threads), ring_threads, 0,
+               rows, s);
 }
 
 }  // namespace tutti::smoothing
