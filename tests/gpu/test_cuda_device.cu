@@ -350,7 +350,8 @@ TEST_F(CudaDevice, AKernelOfAGraphSeesAllOfTheOneBeforeAndOfEvents) {
     const auto work = stream_->end_capture();
     stream_->launch(*work);
     stream_->launch(*work);
-    EXPECT_EQ(values_of(x), std::vector<double>(static_cast<std::size_t>(size), (size + 1) * std::pow(4.0, 2 * times) / 2));
+    EXPECT_EQ(values_of(x),
+              std::vector<double>(static_cast<std::size_t>(size), (size + 1) * std::pow(4.0, 2 * times) / 2));
   }
 }
 

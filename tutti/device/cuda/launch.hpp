@@ -19,9 +19,9 @@ __device__ inline void wait_for_earlier_work() {
 #endif
 }
 
-/// Behind wait_for_earlier_work(): blocks of the next kernel may take the places that blocks of this one leave, once its
-/// last one has begun. For kernels of many small blocks: others would take the places that are free first, not an equal
-/// share of all.
+/// Behind wait_for_earlier_work(): blocks of the next kernel may take the places that blocks of this one leave, once
+/// its last one has begun. For kernels of many small blocks: others would take the places that are free first, not an
+/// equal share of all.
 __device__ inline void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
