@@ -73,7 +73,7 @@ class Device;
 /// Where a kernel is enqueued.
 struct KernelQueue {
   void* native = nullptr;      ///< cudaStream_t
-  bool behind_kernel = false;  ///< what was enqueued before is a kernel, and the GPU lets the next one come early
+  bool behind_kernel = false;  ///< it is launched with the attribute that lets it begin before the kernel before ends
 };
 
 /// An in-order queue of work on one device. Work of different streams may overlap.
@@ -101,7 +101,7 @@ class Stream {
   virtual void wait(Event& event) = 0;        ///< later work of this stream waits for the event
   virtual void synchronize() = 0;             ///< blocks until all is done; throws what the work threw
   virtual void* native() { return nullptr; }  ///< cudaStream_t of a GPU stream
-  /// The same for the launch of one kernel that waits for earlier work itself (cuda/launch.hpp).
+  /// The same for the one kernel that is enqueued next, which waits for earlier work itself (cuda/launch.hpp).
   virtual KernelQueue queue_for_kernel() { return {native(), false}; }
 
   /// From now on work is noted and not done: that of this stream, and of streams once they wait for an event that was

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tutti/base/units.hpp"
 #include "tutti/device/cuda/check.hpp"
@@ -92,10 +94,6 @@ class CudaStream final : public Stream {
     int least = 0, greatest = 0;
     TUTTI_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     TUTTI_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? greatest : least));
-    constexpr int first_with_early_launches = 9;
-    int capability = 0;
-    TUTTI_CUDA_CHECK(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device.index()));
-    overlaps_kernels_ = capability >= first_with_early_launches;
   }
   ~CudaStream() override {
     cudaStreamSynchronize(stream_);
@@ -140,7 +138,7 @@ class CudaStream final : public Stream {
   }
   void record(Event& event) override {
     before_use();
-    if (kernel_capture_ == 0) ends_with_kernel_ = false;  // a graph has no node for it
+    if (kernel_capture_ == 0) ends_with_kernel_ = false;  // a graph has no node for an event
     auto* cuda_event = dynamic_cast<CudaEvent*>(&event);
     require(cuda_event != nullptr, "{}: an event of another kind of device cannot be recorded here", device().name());
     const cuda::CurrentDevice current(device().index());
@@ -171,7 +169,7 @@ class CudaStream final : public Stream {
     if (same && kernel_before_ != nullptr) come_early_behind(kernel_before_, now);
     kernel_before_ = nullptr;
     kernel_capture_ = now.id;
-    return {stream_, std::exchange(ends_with_kernel_, overlaps_kernels_) && same};
+    return {stream_, std::exchange(ends_with_kernel_, true) && same};
   }
 
   bool begin_capture() override {
@@ -182,6 +180,7 @@ class CudaStream final : public Stream {
   }
   std::unique_ptr<CapturedWork> end_capture() override {
     ends_with_kernel_ = false;
+    kernel_before_ = nullptr;
     const cuda::CurrentDevice current(device().index());
     cudaGraph_t graph = nullptr;
     TUTTI_CUDA_CHECK(cudaStreamEndCapture(stream_, &graph));
@@ -207,7 +206,7 @@ class CudaStream final : public Stream {
   }
 
  private:
-  /// Before all that is no kernel of queue_for_kernel().
+  /// Before all but kernels of queue_for_kernel() and events.
   void enqueue_other() {
     before_use();
     ends_with_kernel_ = false;
@@ -215,10 +214,14 @@ class CudaStream final : public Stream {
   }
   /// What is being noted, and what the stream's next work comes behind in it.
   struct Capture {
-    unsigned long long id = 0;  ///< 0: nothing is noted
-    std::vector<cudaGraphNode_t> nodes;
-    std::vector<cudaGraphEdgeData> edges;
-    cudaGraphNode_t only_node() const { return nodes.size() == 1 ? nodes[0] : nullptr; }
+    unsigned long long id = 0;           ///< 0: nothing is noted
+    std::vector<cudaGraphNode_t> nodes;  ///< CUDA 13 on
+#if CUDART_VERSION >= 13000
+    std::vector<cudaGraphEdgeData> edges;  ///< to each of them
+#endif
+    cudaGraphNode_t only_node() const {
+      return nodes.size() == 1 ? nodes[0] : nullptr;
+    }
   };
   Capture capture() const {
     Capture now;
@@ -253,8 +256,8 @@ class CudaStream final : public Stream {
   }
 
   cudaStream_t stream_ = nullptr;
-  bool overlaps_kernels_ = false, ends_with_kernel_ = false;
-  unsigned long long kernel_capture_ = 0;    ///< in which the last kernel of queue_for_kernel() was noted
+  bool ends_with_kernel_ = false;            ///< of queue_for_kernel()
+  unsigned long long kernel_capture_ = 0;    ///< in which its last kernel was noted; 0: it was not
   cudaGraphNode_t kernel_before_ = nullptr;  ///< its node there, if only events were waited for since
   cuda::ReduceRoom room_{};
   std::unique_ptr<Event> arrived_;

@@ -10,6 +10,10 @@
 
 namespace tutti::cuda {
 
+/// Whether the GPU has code of the kernel in which wait_for_earlier_work() waits. Code that was compiled for GPUs
+/// before Hopper, which the driver translates, does not.
+bool waits_itself(const void* kernel, int device);
+
 #if defined(__CUDACC__)
 /// In every kernel that is launched by `launch`: behind it, all that was enqueued before is done. Before it nothing may
 /// be written, and only be read what no kernel of `launch` writes (what copies have brought is there).
@@ -17,6 +21,15 @@ __device__ inline void wait_for_earlier_work() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/// The same; returns `values`, which kernels before may have written. Loads through what is returned stay behind the
+/// wait, __ldg included: for the compiler that reads what never changes.
+template <class T>
+__device__ inline T* wait_for_earlier_work(T* values) {
+  wait_for_earlier_work();
+  asm volatile("" : "+l"(values)::"memory");
+  return values;
 }
 
 /// Behind wait_for_earlier_work(): blocks of the next kernel may take the places that blocks of this one leave, once
@@ -32,8 +45,10 @@ __device__ inline void let_next_kernel_begin() {
 template <class... Parameters, class... Arguments>
 void launch(Stream& stream, void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared,
             const Arguments&... arguments) {
-  const CurrentDevice current(stream.device().index());
-  const KernelQueue queue = stream.queue_for_kernel();
+  const int device = stream.device().index();
+  const CurrentDevice current(device);
+  const bool waits = waits_itself(reinterpret_cast<const void*>(kernel), device);
+  const KernelQueue queue = waits ? stream.queue_for_kernel() : KernelQueue{stream.native(), false};
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;

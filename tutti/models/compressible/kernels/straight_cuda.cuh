@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
   __shared__ Turns own;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::trace_fragments);
   load_turns(own, tuned.own);
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
   __syncthreads();
   const Place at;
   double* const normals_here = shared + fragment_size * tuned.traces * Sizes::trace_fragments + at.warp * Tile::doubles;
@@ -438,7 +438,7 @@ __global__ void __launch_bounds__(ElementTuning<Sizes>::threads, ElementTuning<S
   __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::element_fragments);
   load_turns(turns, tuned.turns);
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
   __syncthreads();
   const Place at;
   const double* fragments = shared + at.lane;

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(gpu_block)
     blocks_kernel(Range rows, OperatorView<Coefficient> view, const double* u, const double* forcing, Update update) {
   const Lid block = rows.begin / block_rows + static_cast<Lid>(blockIdx.x);
   const Lid i = block * block_rows + static_cast<Lid>(threadIdx.x);
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);
   cuda::let_next_kernel_begin();
   if (i < rows.begin || i >= rows.end) return;
   const Size first = static_cast<Size>(block) * (block_rows * max_row_entries) + threadIdx.x;
@@ -102,9 +102,9 @@ __device__ inline void tile_barrier() {
 struct TileRow {
   Lid row;
   bool is_there;
-  /// Its value, the first that is read of u: rows of earlier kernels are done, and the next one may come.
-  __device__ double first_value(const double* u) const {
-    cuda::wait_for_earlier_work();
+  /// Its value, once the kernel before is done with u; the next kernel may begin.
+  __device__ double wait_for_value(const double*& u) const {
+    u = cuda::wait_for_earlier_work(u);
     cuda::let_next_kernel_begin();
     return is_there ? u[row] : 0.0;
   }
@@ -153,7 +153,7 @@ __device__ inline RowSum sum_tiled_row(const Coefficient* values, const std::uin
   Coefficient a[width];
 #pragma unroll
   for (int j = 0; j < width; ++j) a[j] = __ldcs(values + j * 32);
-  own = row.first_value(u);
+  own = row.wait_for_value(u);
   fetch.bring(u, own, local);
   RowSum sum;
 #pragma unroll
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(gpu_block, sliced_blocks)
     sliced_kernel(Range rows, OperatorView<Coefficient> view, const double* u, const double* forcing, Update update) {
   const Lid slice = rows.begin / 32 + static_cast<Lid>((blockIdx.x * gpu_block + threadIdx.x) / 32);
   const Lid i = slice * 32 + static_cast<Lid>(threadIdx.x % 32);
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);
   cuda::let_next_kernel_begin();
   if (slice * 32 >= rows.end) return;  // the whole warp
   const Size begin = __ldg(view.slices + slice);
@@ -224,10 +224,10 @@ __device__ inline RowSum sum_tile(int width, const OperatorView<Coefficient>& vi
     Lid columns[most];
 #pragma unroll
     for (int j = 0; j < most; ++j) columns[j] = static_cast<Lid>(words[j]);
-    own = row.first_value(u);
+    own = row.wait_for_value(u);
     return sum_row<most, 32>(view.values + first, columns, u, own);
   } else {
-    own = row.first_value(u);
+    own = row.wait_for_value(u);
     if (fetch.count >= 0) fetch.bring(u, own, local);
     // With no code of its own, by column_of.
     return sum_slice<least - 1, false>(width, view, slice, first, u, own);

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(Tuning::block)
   const int thread = static_cast<int>(blockIdx.x) * Tuning::block + static_cast<int>(threadIdx.x);
   // Slices are read from their first row on.
   const Lid row = rows.begin / 32 * 32 + thread / threads;
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);
   cuda::let_next_kernel_begin();
   if (row < rows.begin || row >= rows.end) return;
   const int first = view.first + thread % threads * mine;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(Tuning::block)
     close_copies();
   };
   for (int chunk = 0; chunk + 1 < stages; ++chunk) fetch(chunk);
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);
   cuda::let_next_kernel_begin();
 
   const int first_row = lane / threads, part = lane % threads * mine < tracers ? lane % threads : 0;
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(Tuning::block)
 template <int operators, Joined joined, class Update>
 __global__ void __launch_bounds__(256) apply_by_warps(StencilView view, const double* u, Update update, Range rows) {
   const Lid row = rows.begin + static_cast<Lid>(blockIdx.x * 8 + threadIdx.x / 32);
-  cuda::wait_for_earlier_work();
+  u = cuda::wait_for_earlier_work(u);
   cuda::let_next_kernel_begin();
   if (row >= rows.end) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
