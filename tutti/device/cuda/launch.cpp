@@ -16,9 +16,11 @@ bool waits_itself(const void* kernel, int device) {
   const auto [of_kernel, is_new] = known.try_emplace({device, kernel}, false);
   if (is_new) {
     cudaFuncAttributes attributes{};
-    TUTTI_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
     constexpr int hopper = 90;
-    of_kernel->second = attributes.ptxVersion >= hopper;
+    if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess)
+      of_kernel->second = attributes.ptxVersion >= hopper;
+    else
+      cudaGetLastError();  // the launch will tell: there is no code for this GPU
   }
   return of_kernel->second;
 }
