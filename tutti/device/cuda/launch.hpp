@@ -47,8 +47,10 @@ void launch(Stream& stream, void (*kernel)(Parameters...), dim3 grid, dim3 block
             const Arguments&... arguments) {
   const int device = stream.device().index();
   const CurrentDevice current(device);
-  const bool waits = waits_itself(reinterpret_cast<const void*>(kernel), device);
-  const KernelQueue queue = waits ? stream.queue_for_kernel() : KernelQueue{stream.native(), false};
+  // A limit of blocks is for those of all kernels.
+  const bool may_begin_early =
+      stream.device().block_limit() == 0 && waits_itself(reinterpret_cast<const void*>(kernel), device);
+  const KernelQueue queue = may_begin_early ? stream.queue_for_kernel() : KernelQueue{stream.native(), false};
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;

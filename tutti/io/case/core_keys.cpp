@@ -247,8 +247,8 @@ void add_output_keys(CaseSchema& schema, DomainKeys domain) {
               .default_value = "\"auto\"",
               .unit = "steps",
               .description = "Steps between two records of the probes, which are also recorded at the start and the "
-                             "end; auto: every step, or only at `probe_interval` or `probe_times` if given. GPUs are "
-                             "waited for at each record, 10 to 30 us on an H200.",
+                             "end; auto: every step, or only at `probe_interval` or `probe_times` if given. Each "
+                             "record waits for the GPUs: 10 to 30 us on an H200.",
               .choices = {"auto"},
               .min = 1});
   add_occasion_keys(schema, "output.probe_", "Probes are recorded");

@@ -40,6 +40,8 @@ struct Pair {
   __device__ __forceinline__ Lid operator[](int i) const { return i == 0 ? upper : lower; }
 };
 
+/// Tables into shared memory. They were copied to the GPU at set-up, so that a kernel loads them before it waits for
+/// earlier work.
 __device__ __forceinline__ void load_fragments(double* to, const double* from, int fragments) {
   for (int i = static_cast<int>(threadIdx.x); i < fragments * fragment_size / 2; i += static_cast<int>(blockDim.x))
     reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
@@ -125,7 +127,7 @@ __global__ void __launch_bounds__(FaceTuning<P>::threads, FaceTuning<P>::residen
   __shared__ Turns own;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::trace_fragments);
   load_turns(own, tuned.own);
-  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
+  u = cuda::wait_for_earlier_work(u);
   __syncthreads();
   const Place at;
   double* const normals_here = shared + fragment_size * tuned.traces * Sizes::trace_fragments + at.warp * Tile::doubles;
@@ -438,7 +440,7 @@ __global__ void __launch_bounds__(ElementTuning<Sizes>::threads, ElementTuning<S
   __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::element_fragments);
   load_turns(turns, tuned.turns);
-  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
+  u = cuda::wait_for_earlier_work(u);
   __syncthreads();
   const Place at;
   const double* fragments = shared + at.lane;

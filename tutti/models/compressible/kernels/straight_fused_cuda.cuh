@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(FusedTuning<Sizes>::threads, FusedTuning<Sizes
   using Tile = FusedTile<Sizes>;
   extern __shared__ __align__(16) double shared[];
   load_fragments(shared, tuned.element_fragments, fused_fragments<Sizes>);
-  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
+  u = cuda::wait_for_earlier_work(u);
   __syncthreads();
   const Place at;
   const double* fragments = shared + at.lane;

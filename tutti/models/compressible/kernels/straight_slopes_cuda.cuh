@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(SlopeTuning<Sizes::order>::threads, SlopeTunin
   __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::viscous_element_fragments);
   load_turns(turns, tuned.turns);
-  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
+  u = cuda::wait_for_earlier_work(u);
   __syncthreads();
   const Place at;
   const int shared_by = at.warp / Cut::warps, part = at.warp % Cut::warps;

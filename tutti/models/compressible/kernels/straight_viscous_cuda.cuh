@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(ViscousFaceTuning<P>::threads, ViscousFaceTuni
   const int tables = tuned.traces * Sizes::viscous_trace_fragments * fragment_size;
   load_fragments(shared, tuned.trace_fragments, tuned.traces * Sizes::viscous_trace_fragments);
   load_turns(own, tuned.own);
-  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
+  u = cuda::wait_for_earlier_work(u);
   __syncthreads();
   const Place at;
   const Tile here{shared + tables + at.warp * Tile::doubles};
@@ -466,7 +466,7 @@ __global__ void __launch_bounds__(ViscousElementTuning<Sizes::order>::threads,
   __shared__ Turns turns;
   load_fragments(shared, tuned.element_fragments, Sizes::viscous_element_fragments);
   load_turns(turns, tuned.turns);
-  u = cuda::wait_for_earlier_work(u);  // the tables have been copied there at set-up
+  u = cuda::wait_for_earlier_work(u);
   __syncthreads();
   const Place at;
   const int shared_by = at.warp / Cut::warps, v = at.warp % Cut::warps;
