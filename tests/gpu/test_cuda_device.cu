@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tutti/base/random.hpp"
 #include "tutti/device/buffer.hpp"
+#include "tutti/device/cuda/launch.hpp"
 #include "tutti/device/for_each.hpp"
 #include "tutti/device/sums/exact_sums.hpp"
 #include "tutti/device/sums/reduce.hpp"
@@ -351,6 +354,73 @@ TEST_F(CudaDevice, AKernelOfAGraphSeesAllOfTheOneBeforeAndOfEvents) {
     stream_->launch(*work);
     EXPECT_EQ(values_of(x),
               std::vector<double>(static_cast<std::size_t>(size), (size + 1) * std::pow(4.0, 2 * times) / 2));
+  }
+}
+
+/// AddMirrored; the next kernel begins early and the last block stores late.
+__global__ void add_mirrored_late(double* to, const double* from, Lid size) {
+  from = cuda::wait_for_earlier_work(from);
+  cuda::let_next_kernel_begin();
+  const Lid i = static_cast<Lid>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= size) return;
+  const double sum = from[i] + from[size - 1 - i];
+  if (blockIdx.x + 1 == gridDim.x)
+    for (int k = 0; k < 100; ++k) __nanosleep(1000);
+  to[i] = sum;
+}
+
+// The mirror image reads first what is stored last.
+TEST_F(CudaDevice, AKernelWaitsForTheLastStoreOfTheOneBefore) {
+  constexpr Lid size = 20'000;  // all blocks of two kernels are on the GPU at once
+  const std::size_t bytes = size * sizeof(double);
+  const auto other = device_->make_stream("other");
+  const auto began = device_->make_event(), done = device_->make_event();
+  Buffer<double> x(*device_, size, "x"), y(*device_, size, "y"), z(*device_, size, "z");
+  const auto add_late = [&](Stream& stream, double* to, const double* from) {
+    cuda::launch(stream, add_mirrored_late, dim3((size + 255) / 256), dim3(256), 0, to, from, size);
+  };
+  // x becomes 8 x each time.
+  const auto chain = [&] {
+    add_late(*stream_, y.data(), x.data());
+    add_late(*stream_, z.data(), y.data());
+    for_each(*stream_, {0, size}, AddMirrored{x.data(), z.data(), size});
+  };
+  const auto behind_events = [&] {
+    stream_->record(*began);
+    other->wait(*began);
+    add_late(*other, z.data(), x.data());
+    other->record(*done);
+    add_late(*stream_, y.data(), x.data());
+    stream_->wait(*done);
+    for_each(*stream_, {0, size}, AddBoth{z.data(), y.data(), z.data(), size});
+    for_each(*stream_, {0, size}, AddMirrored{x.data(), z.data(), size});
+  };
+  const auto with_a_copy = [&] {
+    stream_->record(*began);
+    other->wait(*began);
+    other->record(*done);
+    add_late(*stream_, y.data(), x.data());
+    stream_->wait(*done);
+    stream_->copy(z.data(), y.data(), bytes, CopyDirection::local);
+    add_late(*stream_, y.data(), z.data());
+    for_each(*stream_, {0, size}, AddMirrored{x.data(), y.data(), size});
+  };
+  const auto expect_eight_times = [&](const std::function<void()>& work, int times, const char* what) {
+    for_each(*stream_, {0, size}, Fill{x.data(), 1.0});
+    stream_->synchronize();
+    work();
+    EXPECT_EQ(values_of(x), std::vector<double>(size, (size + 1) * std::pow(8.0, times) / 2)) << what;
+  };
+  const std::pair<const char*, std::function<void()>> kinds[] = {
+      {"chain", chain}, {"behind events", behind_events}, {"with a copy", with_a_copy}};
+  for (const auto& [what, once] : kinds) {
+    expect_eight_times(once, 1, what);
+    expect_eight_times([&] { once(), once(); }, 2, what);
+    stream_->synchronize();
+    ASSERT_TRUE(stream_->begin_capture());
+    once(), once();
+    const auto work = stream_->end_capture();
+    expect_eight_times([&] { stream_->launch(*work), stream_->launch(*work); }, 4, what);
   }
 }
 
