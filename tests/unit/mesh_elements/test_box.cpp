@@ -37,7 +37,7 @@ void expect_faces_meet(const ElementMesh& mesh, const std::vector<ElementFace>& 
       ASSERT_LT(norm(a.x + f.shift - b.x), tolerance) << f.left << " " << f.right << " " << f.orientation;
       if (v == 1.0) continue;  // the apex of a pyramid has no normal of its own
       const Vec3 n =
-          face_area_vector(mesh.type(f.left), f.left_face, a) + face_area_vector(mesh.type(f.right), f.right_face, b);
+          FaceAreas(mesh.type(f.left), f.left_face).at(a) + FaceAreas(mesh.type(f.right), f.right_face).at(b);
       ASSERT_LT(norm(n), 10 * tolerance);
     }
   }
@@ -67,9 +67,10 @@ TEST_P(EveryBox, FillsTheBoxAndTagsItsSides) {
     if (f.right >= 0) continue;
     const ElementPoints p = gather_points(mesh, f.left);
     const double half = face_corner_count(mesh.type(f.left), f.left_face) == 3 ? 0.5 : 1;
-    areas[f.tag] += half * norm(face_area_vector(mesh.type(f.left), f.left_face,
-                                                 map_point(mesh.type(f.left), p.view(),
-                                                           face_reference(mesh.type(f.left), f.left_face, 0.3, 0.3))));
+    areas[f.tag] +=
+        half *
+        norm(FaceAreas(mesh.type(f.left), f.left_face)
+                 .at(map_point(mesh.type(f.left), p.view(), face_reference(mesh.type(f.left), f.left_face, 0.3, 0.3))));
   }
   const std::array<double, 7> expected = {0, 0.5, 0.5, 1, 1, 2, 2};
   for (std::size_t tag = 0; tag < 7; ++tag) EXPECT_NEAR(areas[tag], expected[tag], 1e-13) << tag;

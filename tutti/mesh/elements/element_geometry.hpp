@@ -5,6 +5,7 @@
 // but of full order, and on its faces what tetrahedra and hexahedra have.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -139,40 +140,79 @@ class ShapeTable {
   ShapeTable() = default;
   ShapeTable(ElementType type, int order, std::span<const Vec3> points)
       : nodes_(static_cast<std::size_t>(order == 1 ? corner_count(type) : quadratic_node_count(type))),
-        points_(points.size()) {
-    for (const Vec3& r : points)
-      for (std::size_t n = 0; n < nodes_; ++n) {
+        points_(points.size()),
+        shapes_(4 * nodes_ * points_) {
+    for (std::size_t n = 0; n < nodes_; ++n)
+      for (std::size_t q = 0; q < points_; ++q) {
         const auto& l = node_lattice(type)[n];
-        shapes_.push_back(shape_function(type, order, l[0], l[1], l[2], r));
+        const element_geometry::Shape shape = shape_function(type, order, l[0], l[1], l[2], points[q]);
+        double* const to = shapes_.data() + 4 * n * points_ + q;
+        to[0] = shape.value;
+        for (int d = 0; d < 3; ++d) to[static_cast<std::size_t>(1 + d) * points_] = shape.gradient[d];
       }
   }
   std::size_t points() const { return points_; }
   /// Maps point number `point` by an element of the table's type and order.
   MappedPoint map(std::size_t point, std::span<const Vec3> nodes) const {
-    const element_geometry::Shape* shape = shapes_.data() + point * nodes_;
     MappedPoint p;
     for (std::size_t n = 0; n < nodes_; ++n) {
-      p.x = p.x + shape[n].value * nodes[n];
-      p.dr = p.dr + shape[n].gradient.x * nodes[n];
-      p.ds = p.ds + shape[n].gradient.y * nodes[n];
-      p.dt = p.dt + shape[n].gradient.z * nodes[n];
+      const double* const shape = shapes_.data() + 4 * n * points_ + point;
+      p.x = p.x + shape[0] * nodes[n];
+      p.dr = p.dr + shape[points_] * nodes[n];
+      p.ds = p.ds + shape[2 * points_] * nodes[n];
+      p.dt = p.dt + shape[3 * points_] * nodes[n];
     }
     return p;
   }
+  /// All points: x, y and z in rows of points() numbers.
+  void map_places(std::span<const Vec3> nodes, double* to) const { map_rows(nodes, 1, to); }
+  /// All points: twelve such rows, of MappedPoint's x, dr, ds and dt.
+  void map_all(std::span<const Vec3> nodes, double* to) const { map_rows(nodes, 4, to); }
 
  private:
+  void map_rows(std::span<const Vec3> nodes, std::size_t kinds, double* to) const {
+    std::fill_n(to, 3 * kinds * points_, 0.0);
+    std::size_t n = 0;
+    for (; n + 4 <= nodes_; n += 4) add_nodes<4>(n, nodes, kinds, to);
+    for (; n < nodes_; ++n) add_nodes<1>(n, nodes, kinds, to);
+  }
+  /// Some nodes at a time, one after the other in each sum: what is added to stays in registers.
+  template <int count>
+  void add_nodes(std::size_t first, std::span<const Vec3> nodes, std::size_t kinds, double* to) const {
+    const std::size_t next = 4 * points_;
+    for (std::size_t k = 0; k < kinds; ++k)
+      for (int d = 0; d < 3; ++d) {
+        const double* __restrict const shape = shapes_.data() + (4 * first + k) * points_;
+        double* __restrict const row = to + (3 * k + static_cast<std::size_t>(d)) * points_;
+        double at[count];
+        for (int i = 0; i < count; ++i) at[i] = nodes[first + static_cast<std::size_t>(i)][d];
+        for (std::size_t q = 0; q < points_; ++q) {
+          double sum = row[q];
+          for (int i = 0; i < count; ++i) sum += shape[static_cast<std::size_t>(i) * next + q] * at[i];
+          row[q] = sum;
+        }
+      }
+  }
+
   std::size_t nodes_ = 0, points_ = 0;
-  std::vector<element_geometry::Shape> shapes_;  ///< node by node of each point
+  std::vector<double> shapes_;  ///< of each node: values at all points, then derivatives along r, s, t
 };
 
 /// Normal out of the element times the area a unit of the face coordinates u, v (face_reference), whose reference face
 /// has the area 1 (quadrangles) or 1/2 (triangles).
-inline Vec3 face_area_vector(ElementType type, int face, const MappedPoint& p) {
-  const Vec3 o = face_reference(type, face, 0, 0), u = face_reference(type, face, 1, 0) - o,
-             v = face_reference(type, face, 0, 1) - o;
-  const auto along = [&](Vec3 d) { return d.x * p.dr + d.y * p.ds + d.z * p.dt; };
-  return cross(along(u), along(v));
-}
+class FaceAreas {
+ public:
+  FaceAreas(ElementType type, int face) {
+    const Vec3 o = face_reference(type, face, 0, 0);
+    u_ = face_reference(type, face, 1, 0) - o;
+    v_ = face_reference(type, face, 0, 1) - o;
+  }
+  Vec3 at(const MappedPoint& p) const { return cross(along(u_, p), along(v_, p)); }
+
+ private:
+  static Vec3 along(Vec3 d, const MappedPoint& p) { return d.x * p.dr + d.y * p.ds + d.z * p.dt; }
+  Vec3 u_, v_;
+};
 
 /// Points of an element's nodes, gathered.
 struct ElementPoints {

@@ -39,8 +39,16 @@ constexpr bool have_slopes(ElementType type, bool affine, int order) {
 
 /// Points of an element's rule in physical space, and w_q |J_q|.
 struct MappedRule {
-  std::vector<Vec3> at;
+  std::vector<double> places;  ///< x, y and z of all points: rows of padded(weights.size()), padding as the first one
   std::vector<double> weights;
+  std::size_t row() const { return places.size() / 3; }
+  Vec3 at(std::size_t q) const { return {places[q], places[row() + q], places[2 * row() + q]}; }
+  /// Without padding.
+  std::vector<Vec3> points() const {
+    std::vector<Vec3> all(weights.size());
+    for (std::size_t q = 0; q < all.size(); ++q) all[q] = at(q);
+    return all;
+  }
 };
 
 /// A rule of reference elements with its shape functions: elements are mapped one after the other.
@@ -49,50 +57,62 @@ struct ElementRule {
   MappedRule map(const ElementMap& map) const;
 
   Quadrature rule;
-  ShapeTable shapes[2];  ///< of geometry of first and second order
+  ShapeTable shapes[2];  ///< of geometry of first and second order, at the points and padding
 };
 
 /// Numbers as small as the rounding of the largest become the zeros that they stand for. Many of a reference element's
 /// functions lack monomials, and so do not change along a direction: kernels leave zeros out.
 void clear_rounding(std::span<double> numbers);
 
-/// phi = C m(r(x)): monomials m of total degree <= p of r = G (x - centre), G the inverse Jacobian in the element's
-/// middle, made orthonormal in the element's mean, one after the other:
+/// The coordinates that an element's monomials are made of: r = G (x - origin).
+struct LocalFrame {
+  /// In the middle of an element, with the inverse Jacobian there.
+  explicit LocalFrame(const ElementMap& map);
+  Vec3 at(Vec3 x) const {
+    const Vec3 d = x - origin;
+    return {dot(axes[0], d), dot(axes[1], d), dot(axes[2], d)};
+  }
+  /// The same of so many places, a multiple of 4: x, y and z in rows, `stride` apart; so are the results, which may
+  /// take their place.
+  void at(const double* places, std::size_t count, std::size_t stride, double* to) const;
+
+  Vec3 origin;
+  std::array<Vec3, 3> axes;  ///< rows of G
+};
+
+/// phi = C m(r(x)): monomials m of total degree <= p in a local frame, made orthonormal in the element's mean, one
+/// after the other:
 ///   1/V sum_q w_q |J_q| phi_l phi_m = delta_lm.
 /// phi_0 = 1: the first coefficient is the mean. C, which is lower triangular, is what the method of Gram and Schmidt
 /// gives; here it follows from the Cholesky factor of all products together, which vector units do several times
 /// faster. As the paper's it is run again on what it gave, until rounding only is left.
 class Basis {
  public:
-  /// axes: rows of G, if not those of the inverse Jacobian.
-  Basis(const ElementMap& map, int order, const MappedRule& rule, const std::array<Vec3, 3>* axes = nullptr);
+  /// near: the basis of an element of almost this shape (the reference element), to begin from.
+  Basis(const LocalFrame& frame, int order, const MappedRule& rule, const Basis* near = nullptr);
   int size() const { return size_; }
   double volume() const { return volume_; }
   /// At places in physical space. to[l * stride + q]; stride: their number, a multiple of 4.
   void values_by_function(std::span<const Vec3> at, double* to, int stride) const;
   /// factors[q] phi_l(at[q]) in rows of padded(size()) values.
   void values_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
-  /// Where a place is in the coordinates of the monomials.
-  Vec3 local(Vec3 x) const {
-    const Vec3 d = x - centre_;
-    return {dot(inverse_[0], d), dot(inverse_[1], d), dot(inverse_[2], d)};
-  }
   /// C, then C^T, in rows of padded(size()) values.
-  void matrices(double* to) const;
+  std::span<const double> matrices() const { return c_; }
   /// factors[q] d_d phi_l(at[q]), the same: rows of x, of y and of z, one behind the other.
   void gradients_by_point(std::span<const Vec3> at, std::span<const double> factors, double* to) const;
 
  private:
-  void monomials(Vec3 x, double* to, int stride) const;
+  void monomials(Vec3 x, double* to) const;
+  /// to[k * stride + q] for so many places, in rows `stride` apart, of monomials' coordinates.
+  void monomial_rows(const double* local, int count, int stride, double* to) const;
   /// Rows of C m, m in rows of size() values.
   void combine(const double* rows, int count, double* to) const;
 
   int size_ = 0, order_ = 0;
-  Vec3 centre_;
-  std::array<Vec3, 3> inverse_;
+  LocalFrame frame_;
   double volume_ = 0;
-  std::vector<double> c_;           ///< row after row
-  std::vector<double> transposed_;  ///< the same, column after column, padded
+  const double* transposed() const { return c_.data() + c_.size() / 2; }
+  std::vector<double> c_;  ///< of matrices()
 };
 
 }  // namespace tutti::compressible

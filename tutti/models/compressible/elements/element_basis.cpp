@@ -21,7 +21,7 @@ const Value& kept(std::map<Key, Value>& all, const Key& key, const Make& make) {
   return at != all.end() ? at->second : all.emplace(key, make()).first->second;
 }
 
-const ElementRule& element_rule(ElementType type, int order, bool affine, bool stored) {
+const ElementRule& rule_of(ElementType type, int order, bool affine, bool stored) {
   static std::map<std::tuple<ElementType, int, bool, bool>, ElementRule> all;
   return kept(all, {type, order, affine, stored},
               [&] { return ElementRule(type, volume_rule(type, order, affine, stored)); });
@@ -36,38 +36,53 @@ ElementMap reference_element(ElementType type) {
 
 }  // namespace
 
-ElementBasis::ElementBasis(const ElementMap& map, int order, bool stored)
-    : map_(map), affine_(!stored && map.affine()), rule_(&element_rule(map.type(), order, map.affine(), stored)) {
+ElementShape::ElementShape(const ElementMap& map, int order, bool stored)
+    : map_(map),
+      frame_(map),
+      affine_(!stored && map.affine()),
+      rule_(&rule_of(map.type(), order, map.affine(), stored)) {
   if (affine_) {
-    using Shared = std::shared_ptr<const Made>;
-    static std::map<std::pair<ElementType, int>, Shared> all;
-    shared_ = kept(all, {map.type(), order}, [&]() -> Shared {
-      const ElementMap reference = reference_element(map.type());
-      MappedRule mapped = rule_->map(reference);
-      Basis basis(reference, order, mapped, has_symmetric_basis(map.type(), order) ? &symmetric_axes : nullptr);
-      return std::make_shared<const Made>(Made{std::move(basis), std::move(mapped)});
-    });
     smallest_jacobian_ = map.jacobian(map.centre()).determinant();
     volume_ = smallest_jacobian_ * reference_volume(map.type());
     return;
   }
-  MappedRule mapped = rule_->map(map);
-  for (std::size_t q = 0; q < mapped.weights.size(); ++q) {
-    const double determinant = mapped.weights[q] / rule_->rule.weights[q];
+  const std::vector<double> weights = mapped_rule().weights;
+  for (std::size_t q = 0; q < weights.size(); ++q) {
+    volume_ += weights[q];
+    const double determinant = weights[q] / rule_->rule.weights[q];
     if (q == 0 || !(determinant >= smallest_jacobian_)) smallest_jacobian_ = determinant;
   }
-  Basis basis(map, order, mapped);
-  volume_ = basis.volume();
+}
+
+ElementBasis::ElementBasis(const ElementShape& shape, int order) : ElementShape(shape) {
+  using Key = std::pair<ElementType, int>;
+  const ElementType type = map().type();
+  if (affine()) {
+    using Shared = std::shared_ptr<const Made>;
+    static std::map<Key, Shared> all;
+    shared_ = kept(all, {type, order}, [&]() -> Shared {
+      const ElementShape reference(reference_element(type), order, false);
+      MappedRule mapped = reference.mapped_rule();
+      LocalFrame frame = reference.frame();
+      if (has_symmetric_basis(type, order)) frame.axes = symmetric_axes;
+      Basis basis(frame, order, mapped);
+      return std::make_shared<const Made>(Made{std::move(basis), std::move(mapped)});
+    });
+    return;
+  }
+  static std::map<Key, Basis> references;
+  const Basis& near = kept(references, {type, order}, [&] {
+    const ElementMap reference = reference_element(type);
+    return Basis(LocalFrame(reference), order, rule_of(type, order, false, false).map(reference));
+  });
+  MappedRule mapped = mapped_rule();
+  Basis basis(frame(), order, mapped, &near);
   shared_ = std::make_shared<const Made>(Made{std::move(basis), std::move(mapped)});
 }
 
 std::vector<double> ElementBasis::values_at(Vec3 place) const {
   Vec3 at = place;
-  if (affine_) {
-    const Vec3 middle = map_.centre(), d = place - map_.point(middle);
-    const auto inverse = map_.jacobian(middle).inverse();
-    at = middle + Vec3{dot(inverse[0], d), dot(inverse[1], d), dot(inverse[2], d)};
-  }
+  if (affine()) at = map().centre() + frame().at(place);
   return row_at(at);
 }
 
@@ -96,11 +111,10 @@ std::vector<Vec3> ElementBasis::gradients(Vec3 reference) const {
 
 ElementBasis::Points ElementBasis::points() const {
   const MappedRule& mapped = shared_->mapped;
-  Points points{mapped.at, mapped.weights};
+  Points points{{}, mapped.weights};
+  for (std::size_t q = 0; q < mapped.row(); ++q) points.at.push_back(mapped.at(q));
   for (double& share : points.shares) share /= basis().volume();
-  const auto all = static_cast<std::size_t>(padded(static_cast<int>(mapped.at.size())));
-  points.at.resize(all, mapped.at[0]);
-  points.shares.resize(all, 0.0);
+  points.shares.resize(mapped.row(), 0.0);
   return points;
 }
 

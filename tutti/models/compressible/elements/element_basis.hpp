@@ -9,17 +9,35 @@
 
 namespace tutti::compressible {
 
-/// The basis of one element. Of affine elements it is that of the reference element: all of a type share it.
-class ElementBasis {
+/// An element's map, points and size, without its basis, which takes kilobytes.
+class ElementShape {
  public:
   /// `stored`: affine elements have bases of their own, too.
-  ElementBasis(const ElementMap& map, int order, bool stored);
+  ElementShape(const ElementMap& map, int order, bool stored);
   const ElementMap& map() const { return map_; }
+  /// It shares the basis of its type's reference element.
   bool affine() const { return affine_; }
   const Quadrature& rule() const { return rule_->rule; }
+  const ElementRule& element_rule() const { return *rule_; }
   double volume() const { return volume_; }
   /// The smallest determinant of the map's Jacobian at the points of the rule.
   double smallest_jacobian() const { return smallest_jacobian_; }
+  const LocalFrame& frame() const { return frame_; }
+  MappedRule mapped_rule() const { return rule_->map(map_); }
+
+ private:
+  ElementMap map_;
+  LocalFrame frame_;
+  bool affine_;
+  const ElementRule* rule_;
+  double volume_ = 0, smallest_jacobian_ = 0;
+};
+
+/// The basis of one element. Of affine elements it is that of the reference element: all of a type share it.
+class ElementBasis : public ElementShape {
+ public:
+  ElementBasis(const ElementMap& map, int order, bool stored) : ElementBasis(ElementShape(map, order, stored), order) {}
+  ElementBasis(const ElementShape& shape, int order);
   /// At reference coordinates.
   std::vector<double> values(Vec3 reference) const;
   /// At a place in physical space.
@@ -29,7 +47,8 @@ class ElementBasis {
 
   /// Whose places are those of physical space, or of the reference element where it is affine.
   const Basis& basis() const { return shared_->basis; }
-  Vec3 place(Vec3 reference) const { return affine_ ? reference : map_.point(reference); }
+  Vec3 place(Vec3 reference) const { return affine() ? reference : map().point(reference); }
+  const MappedRule& mapped() const { return shared_->mapped; }
   /// Places of the points of the rule and their shares of the volume, padded: the first point again, with no share.
   struct Points {
     std::vector<Vec3> at;
@@ -44,11 +63,7 @@ class ElementBasis {
     MappedRule mapped;
   };
 
-  ElementMap map_;
-  bool affine_;
-  const ElementRule* rule_;
   std::shared_ptr<const Made> shared_;
-  double volume_ = 0, smallest_jacobian_ = 0;
 };
 
 /// The shares of a flat face's points, padded: those of the rule.

@@ -50,7 +50,7 @@ Vec3 ElementMap::centre() const {
 }
 
 Vec3 ElementMap::area_vector(int face, double u, double v) const {
-  return face_area_vector(type_, face, map_point(type_, nodes_, face_reference(type_, face, u, v)));
+  return FaceAreas(type_, face).at(map_point(type_, nodes_, face_reference(type_, face, u, v)));
 }
 
 }  // namespace tutti::compressible

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "tutti/base/error.hpp"
@@ -40,11 +41,15 @@ class Maker {
     made_.elements.resize(rows);
     made_.metric.assign(9 * rows, 0.0);
     made_.face_of.assign(max_faces * rows, -1);
+    shapes_.resize(rows);
     bases_.resize(rows);
     for_ranges(parallel_, map_.local(), [&](Size begin, Size end) {
-      for (Size e = begin; e < end; ++e)
-        bases_[e] = std::make_unique<const ElementBasis>(
-            ElementMap(mesh_.types[e], mesh_.element_nodes(static_cast<Lid>(e))), options_.order, options_.stored);
+      for (Size e = begin; e < end; ++e) {
+        const auto& shape = shapes_[e].emplace(ElementMap(mesh_.types[e], mesh_.element_nodes(static_cast<Lid>(e))),
+                                               options_.order, options_.stored);
+        if (shape.affine() || !options_.recomputed)
+          bases_[e] = std::make_unique<const ElementBasis>(shape, options_.order);
+      }
     });
     for (Lid e = 0; e < map_.local(); ++e) place_element(e);
     for (const LocalElementFace& face : mesh_.faces) place_face(face);
@@ -98,7 +103,7 @@ class Maker {
   /// Of an element that exists and shares nothing.
   bool in_row(const FaceRecord& face, int side) const {
     const Lid e = side == 0 ? face.left : face.right;
-    return e >= 0 && !basis(e).affine();
+    return e >= 0 && !shape(e).affine();
   }
 
   void fill_element_row(Lid e, std::span<double> row) const {
@@ -132,9 +137,10 @@ class Maker {
     }
   }
 
+  const ElementShape& shape(Lid e) const { return *shapes_[e]; }
   const ElementBasis& basis(Lid e) const { return *bases_[e]; }
-  bool with_slopes(Lid e) const { return have_slopes(basis(e).map().type(), basis(e).affine(), options_.order); }
-  bool factored(Lid e) const { return is_factored(basis(e).map().type(), basis(e).affine(), options_.order); }
+  bool with_slopes(Lid e) const { return have_slopes(shape(e).map().type(), shape(e).affine(), options_.order); }
+  bool factored(Lid e) const { return is_factored(shape(e).map().type(), shape(e).affine(), options_.order); }
   double* at(Size offset) const { return made_.tables.data() + offset; }
   Size take(int rows, int columns) {
     const Size begin = end_;
@@ -143,7 +149,7 @@ class Maker {
   }
 
   void place_element(Lid e) {
-    const ElementBasis& b = basis(e);
+    const ElementShape& b = shape(e);
     ElementRecord& record = made_.elements[e];
     if (!(b.volume() > 0))
       fail(ErrorKind::input,
@@ -155,7 +161,7 @@ class Maker {
            map_.global[e], b.smallest_jacobian());
     if (b.affine() || options_.recomputed) {
       const Size begin = Size{9} * e;
-      const auto g = b.map().jacobian(b.map().centre()).inverse();
+      const auto& g = b.frame().axes;
       for (int r = 0; r < 3; ++r)
         for (int d = 0; d < 3; ++d) made_.metric[begin + 3 * r + d] = g[r][d];
     }
@@ -179,7 +185,7 @@ class Maker {
   }
 
   /// Of an element that is recomputed, in place of tables. Ghosts are not advanced: of them only the matrix is read.
-  void place_matrix(Lid e, const ElementBasis& b) {
+  void place_matrix(Lid e, const ElementShape& b) {
     ElementRecord& record = made_.elements[e];
     record.points = padded(b.rule().size());
     record.matrix = take(2 * n_, columns_);
@@ -191,25 +197,21 @@ class Maker {
     if (made_.monomials.empty()) made_.monomials = make_monomials(options_.order);
   }
   void fill_matrix(Lid e) {
-    const ElementBasis& b = basis(e);
+    const ElementBasis b(shape(e), options_.order);
     const ElementRecord& record = made_.elements[e];
-    b.basis().matrices(at(record.matrix));
+    std::ranges::copy(b.basis().matrices(), at(record.matrix));
     if (record.places < 0) return;
-    const auto points = b.points();
-    std::copy(points.shares.begin(), points.shares.end(), at(record.weights));
-    put_places(b, points.at, at(record.places));
-  }
-  static void put_places(const ElementBasis& b, std::span<const Vec3> places, double* to) {
-    for (std::size_t q = 0; q < places.size(); ++q) {
-      const Vec3 r = b.basis().local(places[q]);
-      for (std::size_t d = 0; d < 3; ++d) to[d * places.size() + q] = r[static_cast<int>(d)];
-    }
+    const MappedRule& mapped = b.mapped();
+    double* const weights = std::ranges::copy(mapped.weights, at(record.weights)).out;
+    for (double* w = at(record.weights); w != weights; ++w) *w /= b.basis().volume();
+    std::fill(weights, at(record.weights) + record.points, 0.0);
+    b.frame().at(mapped.places.data(), mapped.row(), mapped.row(), at(record.places));
   }
 
   /// Ghosts are not advanced: of them only derivatives are read.
   ElementRecord place_volume(Lid e, bool all) {
     ElementRecord record;
-    record.points = padded(basis(e).rule().size());
+    record.points = padded(shape(e).rule().size());
     if (options_.apart) {
       record.projection = Size{record.points} * n_;  // of rows
     } else if (all) {
@@ -220,7 +222,7 @@ class Maker {
     if (options_.derivatives && with_slopes(e)) {
       record.slopes = take(3 * n_ + 4 * padded(rule_of_face(3, true).size()), record.points);
       for (int f = 0; f < 4; ++f)
-        lifts_of_slopes_[static_cast<std::size_t>(f)] = {side_points(basis(e).map(), f, -1, true).reference,
+        lifts_of_slopes_[static_cast<std::size_t>(f)] = {side_points(shape(e).map(), f, -1, true).reference,
                                                          shares_of_face(rule_of_face(3, true))};
     }
     if (options_.derivatives && record.slopes < 0) record.derivative = take(n_ * 3, columns_);
@@ -324,8 +326,8 @@ class Maker {
   };
 
   void place_face(const LocalElementFace& face) {
-    const ElementBasis& left = basis(face.left);
-    const bool flat = left.map().affine() || (face.right >= 0 && basis(face.right).map().affine());
+    const ElementShape& left = shape(face.left);
+    const bool flat = left.map().affine() || (face.right >= 0 && shape(face.right).map().affine());
     const int corners = face_corner_count(left.map().type(), face.left_face);
     FaceJob job;
     job.rule = &rule_of_face(corners, flat);
@@ -356,12 +358,12 @@ class Maker {
   Size& row_end(Lid e) {
     if (row_ends_.empty())
       for (Lid r = 0; r < map_.local(); ++r)
-        row_ends_.push_back(volume_table_size(padded(basis(r).rule().size()), options_.order));
+        row_ends_.push_back(volume_table_size(padded(shape(r).rule().size()), options_.order));
     return row_ends_[e];
   }
 
   void place_side(FaceRecord& record, FaceJob& job, const LocalElementFace& face, int side, bool flat) {
-    const ElementBasis& b = basis(side == 0 ? face.left : face.right);
+    const ElementShape& b = shape(side == 0 ? face.left : face.right);
     const int local = side == 0 ? int{face.left_face} : int{face.right_face},
               orientation = side == 0 ? -1 : static_cast<int>(face.orientation);
     const int points = record.points;
@@ -426,8 +428,8 @@ class Maker {
   void fill_face(std::size_t i) {
     const FaceJob& job = faces_[i];
     FaceRecord& record = made_.faces[i];
-    const std::vector<double> areas = areas_of_face(i, [&](int q, const MappedPoint& p, Vec3 area, double size) {
-      if (record.boundary >= 0) made_.boundary.places[record.boundary + q] = p.x;
+    const std::vector<double> areas = areas_of_face(i, [&](int q, Vec3 place, Vec3 area, double size) {
+      if (record.boundary >= 0) made_.boundary.places[record.boundary + q] = place;
       if (record.normal_step == 0 && q > 0) return;
       for (int d = 0; d < 3; ++d) made_.normals[record.normals + 3 * q + d] = area[d] / size;
     });
@@ -435,18 +437,22 @@ class Maker {
     for (const double area : areas) total += area;
     for (const int side : {0, 1}) {
       if (job.side[side].points == nullptr) continue;
-      const ElementBasis& b = basis(side == 0 ? record.left : record.right);
+      const Lid e = side == 0 ? record.left : record.right;
+      const ElementShape& b = shape(e);
       if (b.affine()) record.scale[side] = total / b.volume();
       if (record.places[side] < 0) {
-        fill_side(record, job, side, b, areas);
+        fill_side(record, job, side, basis(e), areas);
         continue;
       }
       record.scale[side] = 1 / b.volume();
       std::copy(areas.begin(), areas.end(), at(record.areas));
-      put_places(b, places(*job.side[side].points, b), at(record.places[side]));
+      const auto points = static_cast<std::size_t>(record.points);
+      double* const to = at(record.places[side]);
+      job.side[side].points->shapes.map_places(b.map().nodes(), to);
+      b.frame().at(to, points, points, to);
     }
     if (record.boundary < 0) return;
-    const ElementBasis& left = basis(record.left);
+    const ElementShape& left = shape(record.left);
     const std::vector<double> shares = shares_of_side(job, left, areas);
     for (std::size_t q = 0; q < shares.size(); ++q)
       made_.boundary.areas[record.boundary + q] = left.volume() * (left.affine() ? record.scale[0] : 1) * shares[q];
@@ -457,32 +463,48 @@ class Maker {
   std::vector<double> areas_of_face(std::size_t i, const Each& each) const {
     const FaceJob& job = faces_[i];
     const LocalElementFace& face = mesh_.faces[i];
-    const ElementMap& left = basis(face.left).map();
-    std::vector<double> areas(static_cast<std::size_t>(padded(job.rule->size())), 0.0);
-    for (int q = 0; q < static_cast<int>(areas.size()); ++q) {
-      const MappedPoint p = job.side[0].points->shapes.map(q, left.nodes());
-      const Vec3 area = face_area_vector(left.type(), face.left_face, p);
-      const double size = norm(area);
-      if (q < job.rule->size()) areas[q] = job.rule->weights[q] * size;
-      each(q, p, area, size);
+    const ElementMap& left = shape(face.left).map();
+    const FaceAreas area_vectors(left.type(), face.left_face);
+    const auto row = static_cast<std::size_t>(padded(job.rule->size()));
+    thread_local std::vector<double> rows;
+    rows.resize(15 * row);
+    double* const x = rows.data();
+    job.side[0].points->shapes.map_all(left.nodes(), x);
+    const auto vector = [&](std::size_t kind, std::size_t q) {
+      const double* const at = x + 3 * kind * row + q;
+      return Vec3{at[0], at[row], at[2 * row]};
+    };
+    double* __restrict const area = x + 12 * row;
+    for (std::size_t q = 0; q < row; ++q) {
+      const Vec3 a = area_vectors.at({{}, vector(1, q), vector(2, q), vector(3, q)});
+      area[q] = a.x;
+      area[row + q] = a.y;
+      area[2 * row + q] = a.z;
+    }
+    std::vector<double> areas(row, 0.0);
+    for (std::size_t q = 0; q < row; ++q) {
+      const Vec3 a = vector(4, q);
+      const double size = norm(a);
+      if (q < job.rule->weights.size()) areas[q] = job.rule->weights[q] * size;
+      each(static_cast<int>(q), vector(0, q), a, size);
     }
     return areas;
   }
   /// What points weigh in a lift: the first column of its table, as phi_0 = 1.
-  static std::vector<double> shares_of_side(const FaceJob& job, const ElementBasis& b, std::vector<double> areas) {
+  static std::vector<double> shares_of_side(const FaceJob& job, const ElementShape& b, std::vector<double> areas) {
     if (b.affine()) return shares_of_face(*job.rule);
     for (double& area : areas) area /= b.volume();
     return areas;
   }
-  std::vector<double> own_shares(std::size_t i, const ElementBasis& b) const {
+  std::vector<double> own_shares(std::size_t i, const ElementShape& b) const {
     if (const FaceRecord& face = records_.empty() ? made_.faces[i] : records_[i]; face.areas >= 0)
       return shares_of_side(faces_[i], b, {at(face.areas), at(face.areas) + face.points});
-    return shares_of_side(faces_[i], b, areas_of_face(i, [](int, const MappedPoint&, Vec3, double) {}));
+    return shares_of_side(faces_[i], b, areas_of_face(i, [](int, Vec3, Vec3, double) {}));
   }
 
   /// V_d: half the sum of the faces' areas as seen along x, y and z. Every face of an owned element is here.
   void project_faces(Lid e) {
-    const ElementBasis& b = basis(e);
+    const ElementShape& b = shape(e);
     for (int k = 0; k < max_faces; ++k) {
       const std::int32_t code = made_.face_of[Size{max_faces} * e + k];
       if (code < 0) continue;
@@ -497,10 +519,13 @@ class Maker {
     }
   }
 
-  static std::vector<Vec3> places(const SidePoints& points, const ElementBasis& b) {
+  static std::vector<Vec3> places(const SidePoints& points, const ElementShape& b) {
     std::vector<Vec3> at = points.reference;
-    if (!b.affine())
-      for (std::size_t q = 0; q < at.size(); ++q) at[q] = points.shapes.map(q, b.map().nodes()).x;
+    if (b.affine()) return at;
+    thread_local std::vector<double> rows;
+    rows.resize(3 * at.size());
+    points.shapes.map_places(b.map().nodes(), rows.data());
+    for (std::size_t q = 0; q < at.size(); ++q) at[q] = {rows[q], rows[at.size() + q], rows[2 * at.size() + q]};
     return at;
   }
 
@@ -550,7 +575,8 @@ class Maker {
   const ParallelFor parallel_;
   const int n_, columns_;
   Size end_ = 0;  ///< of the tables
-  std::vector<std::unique_ptr<const ElementBasis>> bases_;
+  std::vector<std::optional<ElementShape>> shapes_;
+  std::vector<std::unique_ptr<const ElementBasis>> bases_;  ///< of those that have tables
   std::vector<Volume> volumes_;
   std::vector<Lid> recomputed_;
   std::vector<FaceJob> faces_;

@@ -6,22 +6,10 @@
 
 namespace tutti::compressible {
 
-Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool stored, bool exceed)
-    : mesh_(mesh), rows_(rows), order_(order), stored_(stored), exceed_(exceed) {
-  for (Lid e = rows.begin; e < rows.end; ++e) {
-    const ElementType type = mesh.types[e];
-    if (stored || shared_.contains(type)) continue;
-    const ElementMap map(type, mesh.element_nodes(e));
-    if (!map.affine()) continue;
-    const ElementBasis basis(map, order, stored);
-    shared_.emplace(type, table_of(basis, rule_of(basis)));
-  }
-}
+namespace {
 
-Quadrature Samples::rule_of(const ElementBasis& basis) const {
-  const int degree = 2 * order_ + 5;
-  if (!basis.map().affine() && !exceed_) return basis.rule();
-  switch (basis.map().type()) {
+Quadrature high_rule(ElementType type, int degree) {
+  switch (type) {
     case ElementType::tetrahedron:
       return tetrahedron_rule(degree);
     case ElementType::hexahedron:
@@ -34,45 +22,57 @@ Quadrature Samples::rule_of(const ElementBasis& basis) const {
   return pyramid_rule(degree);
 }
 
-Samples::Table Samples::table_of(const ElementBasis& basis, const Quadrature& rule) {
-  Table table;
-  table.rule = rule;
-  double volume = 0;
-  std::vector<Vec3> places;
-  for (std::size_t q = 0; q < rule.points.size(); ++q) {
-    table.shares.push_back(rule.weights[q] * basis.map().jacobian(rule.points[q]).determinant());
-    volume += table.shares.back();
-    places.push_back(basis.place(rule.points[q]));
+}  // namespace
+
+Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool stored, bool exceed)
+    : mesh_(mesh), rows_(rows), order_(order), stored_(stored), exceed_(exceed) {
+  for (Lid e = rows.begin; e < rows.end; ++e) {
+    const ElementType type = mesh.types[e];
+    if (!rules_.contains(type)) rules_.emplace(type, ElementRule(type, high_rule(type, 2 * order + 5)));
+    if (stored || shared_.contains(type)) continue;
+    const ElementMap map(type, mesh.element_nodes(e));
+    if (!map.affine()) continue;
+    const ElementRule& rule = rules_.at(type);
+    Table table = table_of(ElementBasis(map, order, stored), rule, rule.rule.points);
+    for (std::size_t q = 0; q < table.shares.size(); ++q)
+      table.shares[q] = rule.rule.weights[q] / reference_volume(type);  // the same bits for all elements of the type
+    shared_.emplace(type, std::move(table));
   }
+}
+
+/// Without shares. Places: where the basis is evaluated.
+Samples::Table Samples::table_of(const ElementBasis& basis, const ElementRule& rule, std::span<const Vec3> places) {
   const auto n = static_cast<std::size_t>(basis.basis().size()),
-             columns = static_cast<std::size_t>(padded(static_cast<int>(n)));
-  table.basis.resize(places.size() * columns);
-  basis.basis().values_by_point(places, std::vector<double>(places.size(), 1.0), table.basis.data());
-  for (std::size_t q = 1; q < places.size(); ++q)
+             columns = static_cast<std::size_t>(padded(static_cast<int>(n))), count = places.size();
+  Table table{&rule, std::vector<double>(count), std::vector<double>(count * columns)};
+  basis.basis().values_by_point(places, std::vector<double>(count, 1.0), table.basis.data());
+  for (std::size_t q = 1; q < count; ++q)
     std::copy_n(table.basis.begin() + static_cast<std::ptrdiff_t>(q * columns), n,
                 table.basis.begin() + static_cast<std::ptrdiff_t>(q * n));
-  table.basis.resize(places.size() * n);
-  for (double& share : table.shares) share /= volume;
-  if (basis.affine())  // the same bits for all elements of the type
-    for (std::size_t q = 0; q < rule.points.size(); ++q)
-      table.shares[q] = rule.weights[q] / reference_volume(basis.map().type());
+  table.basis.resize(count * n);
   return table;
 }
 
 Samples::Sample Samples::sample(Lid row) const {
   const ElementType type = mesh_.types[row];
   const ElementMap map(type, mesh_.element_nodes(row));
-  const bool affine = !stored_ && map.affine();
   Sample s;
-  if (affine) {
+  if (!stored_ && map.affine()) {
     s.shared = &shared_.at(type);
     s.volume = map.jacobian(map.centre()).determinant() * reference_volume(type);
-  } else {
-    const ElementBasis basis(map, order_, stored_);
-    s.own = table_of(basis, rule_of(basis));
-    s.volume = basis.volume();
+    s.places = s.shared->rule->map(map).points();
+    return s;
   }
-  for (const Vec3& r : s.table().rule.points) s.places.push_back(map.point(r));
+  const ElementBasis basis(map, order_, stored_);
+  const bool own_rule = !map.affine() && !exceed_;
+  const ElementRule& rule = own_rule ? basis.element_rule() : rules_.at(type);
+  const MappedRule mapped = own_rule ? basis.mapped() : rule.map(map);
+  s.places = mapped.points();
+  s.own = table_of(basis, rule, s.places);
+  s.volume = basis.volume();
+  double volume = 0;
+  for (const double w : mapped.weights) volume += w;
+  for (std::size_t q = 0; q < s.places.size(); ++q) s.own.shares[q] = mapped.weights[q] / volume;
   return s;
 }
 

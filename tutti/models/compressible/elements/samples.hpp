@@ -24,7 +24,7 @@ class Samples {
 
  private:
   struct Table {
-    Quadrature rule;
+    const ElementRule* rule = nullptr;
     std::vector<double> shares, basis;
   };
   struct Sample {
@@ -35,13 +35,13 @@ class Samples {
     const Table& table() const { return shared != nullptr ? *shared : own; }
   };
   Sample sample(Lid row) const;
-  Quadrature rule_of(const ElementBasis& basis) const;
-  static Table table_of(const ElementBasis& basis, const Quadrature& rule);
+  static Table table_of(const ElementBasis& basis, const ElementRule& rule, std::span<const Vec3> places);
 
   const LocalElementMesh& mesh_;
   Range rows_;
   int order_;
   bool stored_, exceed_;
+  std::map<ElementType, ElementRule> rules_;  ///< of the higher degree
   std::map<ElementType, Table> shared_;
 };
 
