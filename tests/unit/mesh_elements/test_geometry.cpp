@@ -69,6 +69,25 @@ TEST_P(EveryElement, JacobianIsTheDifferenceQuotient) {
   }
 }
 
+TEST_P(EveryElement, TablesMapAllPointsWithTheSameBits) {
+  const auto nodes = bent();
+  const auto points = inner_points();
+  const ShapeTable table(type, order, points);
+  const std::size_t row = points.size();
+  std::vector<double> all(12 * row), places(3 * row);
+  table.map_all(nodes, all.data());
+  table.map_places(nodes, places.data());
+  for (std::size_t q = 0; q < row; ++q) {
+    const MappedPoint p = map_point(type, nodes, points[q]), again = table.map(q, nodes);
+    const std::array<Vec3, 4> expected = {p.x, p.dr, p.ds, p.dt}, one = {again.x, again.dr, again.ds, again.dt};
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ((Vec3{all[3 * k * row + q], all[(3 * k + 1) * row + q], all[(3 * k + 2) * row + q]}), expected[k]);
+      EXPECT_EQ(one[k], expected[k]);
+    }
+    EXPECT_EQ((Vec3{places[q], places[row + q], places[2 * row + q]}), p.x);
+  }
+}
+
 /// Integral of x . n / 3 over the surface: the volume, by Gauss's theorem.
 TEST_P(EveryElement, FacesPointOutwardsAndEncloseTheVolume) {
   const auto nodes = bent();

@@ -60,7 +60,7 @@ double CompressibleFlow::free_stream_error() {
     devices_.threads->for_range(domain_.maps[p].owned, [&](Size begin, Size end) {
       for (Size e = begin; e < end; ++e)
         of_elements[e] =
-            ElementBasis(ElementMap(mesh.types[e], mesh.element_nodes(static_cast<Lid>(e))), 0, flow_.stored).volume();
+            ElementShape(ElementMap(mesh.types[e], mesh.element_nodes(static_cast<Lid>(e))), 0, flow_.stored).volume();
     });
     for (const double v : of_elements) volumes.add(v);
   }
@@ -170,7 +170,7 @@ std::vector<double> CompressibleFlow::measures(std::size_t p) {
   std::vector<double> volumes;
   for (Lid e = 0; e < domain_.maps[p].owned; ++e)
     volumes.push_back(
-        ElementBasis(ElementMap(domain_.meshes[p].types[e], domain_.meshes[p].element_nodes(e)), 0, flow_.stored)
+        ElementShape(ElementMap(domain_.meshes[p].types[e], domain_.meshes[p].element_nodes(e)), 0, flow_.stored)
             .volume());
   return volumes;
 }

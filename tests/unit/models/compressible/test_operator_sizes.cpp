@@ -1,9 +1,12 @@
-// What is counted of a part's tables is what is made.
+// What is counted of a part's tables is what is made; elements of which none can be made.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "tutti/base/error.hpp"
 #include "tutti/mesh/elements/generate_element_box.hpp"
 #include "tutti/models/compressible/elements/operator_sizes.hpp"
 
@@ -49,6 +52,37 @@ TEST(OperatorSizes, AreThoseOfTheOperators) {
           for (Lid e = 0; e < map.owned; ++e) points += made.elements[e].points;
           EXPECT_EQ(counted.source_points, points);
         }
+}
+
+/// Makes operators of one hexahedron whose corner at (1, 1, 1) has been moved.
+void operators_with_corner_at(Vec3 corner, bool recomputed) {
+  ElementBoxSpec spec;
+  spec.elements = BoxElements::hexahedra;
+  spec.cubes = {1, 1, 1};
+  ElementMesh mesh = generate_element_box(spec);
+  std::replace(mesh.points.begin(), mesh.points.end(), Vec3{1, 1, 1}, corner);
+  IndexMap map;
+  map.global = {0};
+  map.owned = map.interior = 1;
+  OperatorOptions options{2, false, true};
+  options.recomputed = recomputed;
+  make_operators(local_elements(map, mesh, match_faces(mesh)), map, options);
+}
+
+TEST(Operators, NameElementsThatAreFoldedOrInverted) {
+  for (const bool recomputed : {false, true}) {
+    EXPECT_NO_THROW(operators_with_corner_at({1.1, 1, 1.1}, recomputed));
+    EXPECT_THAT(
+        [&] {
+          operators_with_corner_at({-0.3, -0.3, -0.3}, recomputed);
+        },
+        testing::ThrowsMessage<Error>(testing::HasSubstr("mesh: element 0 is folded: its Jacobian determinant is -")));
+    EXPECT_THAT(
+        [&] {
+          operators_with_corner_at({-5, -5, -5}, recomputed);
+        },
+        testing::ThrowsMessage<Error>(testing::HasSubstr("mesh: element 0 is inverted or has no volume")));
+  }
 }
 
 }  // namespace

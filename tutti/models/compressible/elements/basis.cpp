@@ -124,7 +124,7 @@ LocalFrame::LocalFrame(const ElementMap& map)
     : origin(map.point(map.centre())), axes(map.jacobian(map.centre()).inverse()) {}
 
 void LocalFrame::at(const double* places, std::size_t count, std::size_t stride, double* to) const {
-  const LocalFrame frame = *this;  // `to` might be this: vectors need to know that it is not
+  const LocalFrame frame = *this;  // a copy: the compiler sees that writing to `to` does not change it
   for (std::size_t q = 0; q < count; q += 4) {
     Vec3 d[4];
     for (std::size_t i = 0; i < 4; ++i)
@@ -150,7 +150,8 @@ int apart(int points) {
   return padded(points) + together;
 }
 
-/// y[i] -= factor x[i], begin <= i < end, and before and behind as far as vector registers go.
+/// y[i] -= factor x[i], begin <= i < end, and before and behind as far as vector registers go: what is there is zero
+/// or not read again.
 inline void subtract(double* y, double factor, const double* x, int begin, int end) {
   for (int i = begin / together * together; i < end; i += lane_count) {
     const LanePoints at{i, lane_count};
@@ -159,15 +160,16 @@ inline void subtract(double* y, double factor, const double* x, int begin, int e
 }
 
 /// C := L^-1 C, with L L^T = g, of which the lower triangle is given; destroys g. Rows of `stride`, a multiple of
-/// `together`. Returns the smallest squared diagonal entry of L over the largest.
+/// `together`. Returns the smallest pivot over the largest diagonal entry of g: what rounding makes of the result grows
+/// with its inverse.
 double divide_by_root(double* g, int n, int stride, double* c) {
   for (int m = 0; m < n; ++m)
     for (int l = m + 1; l < n; ++l) g[m * stride + l] = g[l * stride + m];
   double smallest = g[0], largest = g[0];
+  for (int m = 0; m < n; ++m) largest = std::max(largest, g[m * stride + m]);
   for (int m = 0; m < n; ++m) {
     double *row = g + m * stride, *c_row = c + m * stride;
     smallest = std::min(smallest, row[m]);
-    largest = std::max(largest, row[m]);
     const double scale = 1 / std::sqrt(row[m]);
     for (int l = m; l < n; ++l) row[l] *= scale;
     for (int k = 0; k <= m; ++k) c_row[k] *= scale;
@@ -216,7 +218,7 @@ Basis::Basis(const LocalFrame& frame, int order, const MappedRule& rule, const B
   frame_.at(coordinates, rule.row(), static_cast<std::size_t>(stride), coordinates);
   monomial_rows(coordinates, padded(points), stride, m);
   // Twice is enough (Yamamoto et al., Electron. Trans. Numer. Anal. 44, 2015): what the first products' rounding was
-  // worth is mended by the second's. Once is, where functions are nearly orthonormal before.
+  // worth is mended by the second's. Once is, where those of an element nearby are far from dependent.
   bool are_monomials = near == nullptr;
   for (int left = are_monomials ? 2 : 1; left > 0; --left) {
     double* phi = m;
@@ -236,9 +238,9 @@ Basis::Basis(const LocalFrame& frame, int order, const MappedRule& rule, const B
     }
     double* g = zeros(3, Size{n} * c_stride);
     add_matrix_product(weighted, columns, points, phi, stride, n, columns, g, c_stride, Lower::y);
-    constexpr double nearly = 0.05;
-    const double spread = divide_by_root(g, n, c_stride, c);
-    if (near != nullptr && left == 1 && !(spread > nearly)) {
+    constexpr double independent = 0.05;
+    const double least = divide_by_root(g, n, c_stride, c);
+    if (near != nullptr && left == 1 && !(least > independent)) {
       near = nullptr;
       ++left;
     }

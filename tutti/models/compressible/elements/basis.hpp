@@ -85,10 +85,11 @@ struct LocalFrame {
 ///   1/V sum_q w_q |J_q| phi_l phi_m = delta_lm.
 /// phi_0 = 1: the first coefficient is the mean. C, which is lower triangular, is what the method of Gram and Schmidt
 /// gives; here it follows from the Cholesky factor of all products together, which vector units do several times
-/// faster. As the paper's it is run again on what it gave, until rounding only is left.
+/// faster. As the paper's it is run again on what it gave, unless that has only rounding left to mend.
 class Basis {
  public:
-  /// near: the basis of an element of almost this shape (the reference element), to begin from.
+  /// near: a basis of the same order to begin from, best of an element whose shape in its own frame is almost this
+  /// one's in `frame`.
   Basis(const LocalFrame& frame, int order, const MappedRule& rule, const Basis* near = nullptr);
   int size() const { return size_; }
   double volume() const { return volume_; }

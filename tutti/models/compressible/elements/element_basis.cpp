@@ -12,13 +12,17 @@
 namespace tutti::compressible {
 namespace {
 
-/// Made once in a process; addresses stay.
+/// Made once in a process; addresses stay. A thread that asks for the same again waits for no other.
 template <class Key, class Value, class Make>
 const Value& kept(std::map<Key, Value>& all, const Key& key, const Make& make) {
   static std::mutex mutex;
+  thread_local const std::pair<const Key, Value>* last = nullptr;
+  if (last != nullptr && last->first == key) return last->second;
   const std::lock_guard lock(mutex);
-  const auto at = all.find(key);
-  return at != all.end() ? at->second : all.emplace(key, make()).first->second;
+  auto at = all.find(key);
+  if (at == all.end()) at = all.emplace(key, make()).first;
+  last = &*at;
+  return at->second;
 }
 
 const ElementRule& rule_of(ElementType type, int order, bool affine, bool stored) {
@@ -37,10 +41,7 @@ ElementMap reference_element(ElementType type) {
 }  // namespace
 
 ElementShape::ElementShape(const ElementMap& map, int order, bool stored)
-    : map_(map),
-      frame_(map),
-      affine_(!stored && map.affine()),
-      rule_(&rule_of(map.type(), order, map.affine(), stored)) {
+    : map_(map), affine_(!stored && map.affine()), rule_(&rule_of(map.type(), order, map.affine(), stored)) {
   if (affine_) {
     smallest_jacobian_ = map.jacobian(map.centre()).determinant();
     volume_ = smallest_jacobian_ * reference_volume(map.type());

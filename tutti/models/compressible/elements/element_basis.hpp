@@ -22,12 +22,11 @@ class ElementShape {
   double volume() const { return volume_; }
   /// The smallest determinant of the map's Jacobian at the points of the rule.
   double smallest_jacobian() const { return smallest_jacobian_; }
-  const LocalFrame& frame() const { return frame_; }
+  LocalFrame frame() const { return LocalFrame(map_); }
   MappedRule mapped_rule() const { return rule_->map(map_); }
 
  private:
   ElementMap map_;
-  LocalFrame frame_;
   bool affine_;
   const ElementRule* rule_;
   double volume_ = 0, smallest_jacobian_ = 0;

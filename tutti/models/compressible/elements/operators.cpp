@@ -13,16 +13,11 @@
 #include "tutti/mesh/elements/element_tables.hpp"
 #include "tutti/models/compressible/elements/line_tables.hpp"
 #include "tutti/models/compressible/elements/monomials.hpp"
+#include "tutti/models/compressible/elements/side_points.hpp"
 #include "tutti/models/compressible/elements/tetrahedron_symmetry.hpp"
 
 namespace tutti::compressible {
 namespace {
-
-/// Points of a face as one of its elements sees them, padded.
-struct SidePoints {
-  std::vector<Vec3> reference;
-  ShapeTable shapes;
-};
 
 /// Says where each table goes, element by element and face by face; then all are made at the same time.
 class Maker {
@@ -33,7 +28,9 @@ class Maker {
         options_(options),
         parallel_(std::move(parallel)),
         n_(basis_size(options.order)),
-        columns_(padded(n_)) {}
+        columns_(padded(n_)) {
+    require(!(options.apart && options.recomputed), "elements that are recomputed have no tables to keep apart");
+  }
 
   Operators make(const std::function<double*(Size)>& place) {
     for (int q = 0; q < max_face_points; ++q) made_.turns.push_back(static_cast<std::uint8_t>(q));
@@ -42,15 +39,21 @@ class Maker {
     made_.metric.assign(9 * rows, 0.0);
     made_.face_of.assign(max_faces * rows, -1);
     shapes_.resize(rows);
-    bases_.resize(rows);
+    (options_.recomputed ? frames_.resize(rows) : bases_.resize(rows));
     for_ranges(parallel_, map_.local(), [&](Size begin, Size end) {
       for (Size e = begin; e < end; ++e) {
         const auto& shape = shapes_[e].emplace(ElementMap(mesh_.types[e], mesh_.element_nodes(static_cast<Lid>(e))),
                                                options_.order, options_.stored);
-        if (shape.affine() || !options_.recomputed)
+        if (shape.affine()) continue;
+        if (options_.recomputed)
+          frames_[e].emplace(shape.frame());
+        else
           bases_[e] = std::make_unique<const ElementBasis>(shape, options_.order);
       }
     });
+    for (const auto& shape : shapes_)
+      if (auto& affine = affine_bases_[static_cast<std::size_t>(shape->map().type())]; shape->affine() && !affine)
+        affine = std::make_unique<const ElementBasis>(*shape, options_.order);
     for (Lid e = 0; e < map_.local(); ++e) place_element(e);
     for (const LocalElementFace& face : mesh_.faces) place_face(face);
     if (!place) made_.own_tables.resize(end_);
@@ -138,7 +141,10 @@ class Maker {
   }
 
   const ElementShape& shape(Lid e) const { return *shapes_[e]; }
-  const ElementBasis& basis(Lid e) const { return *bases_[e]; }
+  /// Of an affine element: that of one of its type, whose basis is the same.
+  const ElementBasis& basis(Lid e) const {
+    return shape(e).affine() ? *affine_bases_[static_cast<std::size_t>(shape(e).map().type())] : *bases_[e];
+  }
   bool with_slopes(Lid e) const { return have_slopes(shape(e).map().type(), shape(e).affine(), options_.order); }
   bool factored(Lid e) const { return is_factored(shape(e).map().type(), shape(e).affine(), options_.order); }
   double* at(Size offset) const { return made_.tables.data() + offset; }
@@ -161,7 +167,7 @@ class Maker {
            map_.global[e], b.smallest_jacobian());
     if (b.affine() || options_.recomputed) {
       const Size begin = Size{9} * e;
-      const auto& g = b.frame().axes;
+      const auto g = b.affine() ? b.frame().axes : frames_[e]->axes;
       for (int r = 0; r < 3; ++r)
         for (int d = 0; d < 3; ++d) made_.metric[begin + 3 * r + d] = g[r][d];
     }
@@ -205,7 +211,7 @@ class Maker {
     double* const weights = std::ranges::copy(mapped.weights, at(record.weights)).out;
     for (double* w = at(record.weights); w != weights; ++w) *w /= b.basis().volume();
     std::fill(weights, at(record.weights) + record.points, 0.0);
-    b.frame().at(mapped.places.data(), mapped.row(), mapped.row(), at(record.places));
+    frames_[e]->at(mapped.places.data(), mapped.row(), mapped.row(), at(record.places));
   }
 
   /// Ghosts are not advanced: of them only derivatives are read.
@@ -222,7 +228,7 @@ class Maker {
     if (options_.derivatives && with_slopes(e)) {
       record.slopes = take(3 * n_ + 4 * padded(rule_of_face(3, true).size()), record.points);
       for (int f = 0; f < 4; ++f)
-        lifts_of_slopes_[static_cast<std::size_t>(f)] = {side_points(shape(e).map(), f, -1, true).reference,
+        lifts_of_slopes_[static_cast<std::size_t>(f)] = {side_points(shape(e).map(), f, -1, true).reference(),
                                                          shares_of_face(rule_of_face(3, true))};
     }
     if (options_.derivatives && record.slopes < 0) record.derivative = take(n_ * 3, columns_);
@@ -298,19 +304,10 @@ class Maker {
 
   /// orientation: -1 for the left side.
   const SidePoints& side_points(const ElementMap& map, int local, int orientation, bool flat) {
-    const auto [found, is_new] = side_points_.try_emplace({map.type(), map.geometry_order(), local, orientation, flat});
-    if (is_new) {
-      const int corners = face_corner_count(map.type(), local);
-      const Quadrature& rule = rule_of_face(corners, flat);
-      for (int q = 0; q < padded(rule.size()); ++q) {
-        const Vec3 p = rule.points[q < rule.size() ? q : 0];
-        const FacePoint there =
-            orientation < 0 ? FacePoint{p.x, p.y} : right_face_point(corners, orientation, p.x, p.y);
-        found->second.reference.push_back(face_reference(map.type(), local, there.u, there.v));
-      }
-      found->second.shapes = {map.type(), map.geometry_order(), found->second.reference};
-    }
-    return found->second;
+    const std::tuple key{map.type(), map.geometry_order(), local, orientation, flat};
+    if (const auto found = side_points_.find(key); found != side_points_.end()) return found->second;
+    const Quadrature& rule = rule_of_face(face_corner_count(map.type(), local), flat);
+    return side_points_.emplace(key, SidePoints(map, local, orientation, rule)).first->second;
   }
 
   /// What is to be made for a side of a face; the lift may take the points as a left side has them.
@@ -392,7 +389,7 @@ class Maker {
       const auto [found, is_new] =
           grids_.try_emplace({local, orientation}, static_cast<std::int32_t>(made_.turns.size()));
       if (is_new) {
-        const auto grid = places_in_plane(options_.order, local, to_make.points->reference);
+        const auto grid = places_in_plane(options_.order, local, to_make.points->reference());
         made_.turns.insert(made_.turns.end(), grid.begin(), grid.end());
       }
       record.grid[side] = found->second;
@@ -448,8 +445,8 @@ class Maker {
       std::copy(areas.begin(), areas.end(), at(record.areas));
       const auto points = static_cast<std::size_t>(record.points);
       double* const to = at(record.places[side]);
-      job.side[side].points->shapes.map_places(b.map().nodes(), to);
-      b.frame().at(to, points, points, to);
+      job.side[side].points->map_places(b.map(), to);
+      frames_[e]->at(to, points, points, to);
     }
     if (record.boundary < 0) return;
     const ElementShape& left = shape(record.left);
@@ -462,31 +459,12 @@ class Maker {
   template <class Each>
   std::vector<double> areas_of_face(std::size_t i, const Each& each) const {
     const FaceJob& job = faces_[i];
-    const LocalElementFace& face = mesh_.faces[i];
-    const ElementMap& left = shape(face.left).map();
-    const FaceAreas area_vectors(left.type(), face.left_face);
-    const auto row = static_cast<std::size_t>(padded(job.rule->size()));
-    thread_local std::vector<double> rows;
-    rows.resize(15 * row);
-    double* const x = rows.data();
-    job.side[0].points->shapes.map_all(left.nodes(), x);
-    const auto vector = [&](std::size_t kind, std::size_t q) {
-      const double* const at = x + 3 * kind * row + q;
-      return Vec3{at[0], at[row], at[2 * row]};
-    };
-    double* __restrict const area = x + 12 * row;
-    for (std::size_t q = 0; q < row; ++q) {
-      const Vec3 a = area_vectors.at({{}, vector(1, q), vector(2, q), vector(3, q)});
-      area[q] = a.x;
-      area[row + q] = a.y;
-      area[2 * row + q] = a.z;
-    }
-    std::vector<double> areas(row, 0.0);
-    for (std::size_t q = 0; q < row; ++q) {
-      const Vec3 a = vector(4, q);
-      const double size = norm(a);
+    const auto points = job.side[0].points->points(shape(mesh_.faces[i].left).map());
+    std::vector<double> areas(points.size(), 0.0);
+    for (std::size_t q = 0; q < points.size(); ++q) {
+      const double size = norm(points[q].area);
       if (q < job.rule->weights.size()) areas[q] = job.rule->weights[q] * size;
-      each(static_cast<int>(q), vector(0, q), a, size);
+      each(static_cast<int>(q), points[q].place, points[q].area, size);
     }
     return areas;
   }
@@ -520,13 +498,7 @@ class Maker {
   }
 
   static std::vector<Vec3> places(const SidePoints& points, const ElementShape& b) {
-    std::vector<Vec3> at = points.reference;
-    if (b.affine()) return at;
-    thread_local std::vector<double> rows;
-    rows.resize(3 * at.size());
-    points.shapes.map_places(b.map().nodes(), rows.data());
-    for (std::size_t q = 0; q < at.size(); ++q) at[q] = {rows[q], rows[at.size() + q], rows[2 * at.size() + q]};
-    return at;
+    return b.affine() ? points.reference() : points.places(b.map());
   }
 
   void fill_side(const FaceRecord& record, const FaceJob& job, int side, const ElementBasis& b,
@@ -543,7 +515,7 @@ class Maker {
       for (std::size_t q = static_cast<std::size_t>(record.actual); q < here.size(); ++q) here[q] = here[0];
     }
     if (to_make.trace && to_make.on_face_0 != nullptr)
-      make_symmetric_trace(b.basis(), to_make.local, to_make.on_face_0->reference, here, at(record.trace[side]));
+      make_symmetric_trace(b.basis(), to_make.local, to_make.on_face_0->reference(), here, at(record.trace[side]));
     else if (to_make.trace)
       b.basis().values_by_function(here, at(record.trace[side]), record.points);
     if (to_make.lift) b.basis().values_by_point(places(*to_make.lift_points, b), shares, at(record.lift[side]));
@@ -576,7 +548,9 @@ class Maker {
   const int n_, columns_;
   Size end_ = 0;  ///< of the tables
   std::vector<std::optional<ElementShape>> shapes_;
-  std::vector<std::unique_ptr<const ElementBasis>> bases_;  ///< of those that have tables
+  std::vector<std::unique_ptr<const ElementBasis>> bases_;           ///< of those that have tables of their own
+  std::array<std::unique_ptr<const ElementBasis>, 4> affine_bases_;  ///< by type
+  std::vector<std::optional<LocalFrame>> frames_;                    ///< of those that are recomputed
   std::vector<Volume> volumes_;
   std::vector<Lid> recomputed_;
   std::vector<FaceJob> faces_;

@@ -28,10 +28,11 @@ Samples::Samples(const LocalElementMesh& mesh, Range rows, int order, bool store
     : mesh_(mesh), rows_(rows), order_(order), stored_(stored), exceed_(exceed) {
   for (Lid e = rows.begin; e < rows.end; ++e) {
     const ElementType type = mesh.types[e];
-    if (!rules_.contains(type)) rules_.emplace(type, ElementRule(type, high_rule(type, 2 * order + 5)));
-    if (stored || shared_.contains(type)) continue;
+    if (rules_.contains(type) && (stored || shared_.contains(type))) continue;
     const ElementMap map(type, mesh.element_nodes(e));
-    if (!map.affine()) continue;
+    if (!map.affine() && !exceed) continue;  // its own rule serves
+    if (!rules_.contains(type)) rules_.emplace(type, ElementRule(type, high_rule(type, 2 * order + 5)));
+    if (stored || !map.affine()) continue;
     const ElementRule& rule = rules_.at(type);
     Table table = table_of(ElementBasis(map, order, stored), rule, rule.rule.points);
     for (std::size_t q = 0; q < table.shares.size(); ++q)
