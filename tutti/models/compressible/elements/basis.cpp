@@ -72,6 +72,7 @@ std::vector<std::uint8_t> turned_points(const Quadrature& rule, int corners, int
 namespace {
 
 /// Memory that a thread uses again for each element: pages that the system gives anew cost more than what is computed.
+/// Until its number is asked for again.
 double* scratch(std::size_t which, Size size) {
   thread_local std::array<std::vector<double>, 5> all;
   std::vector<double>& one = all[which];
@@ -217,15 +218,12 @@ Basis::Basis(const LocalFrame& frame, int order, const MappedRule& rule, const B
     std::copy_n(rule.places.data() + static_cast<std::size_t>(d) * rule.row(), rule.row(), coordinates + d * stride);
   frame_.at(coordinates, rule.row(), static_cast<std::size_t>(stride), coordinates);
   monomial_rows(coordinates, padded(points), stride, m);
-  // Twice is enough (Yamamoto et al., Electron. Trans. Numer. Anal. 44, 2015): what the first products' rounding was
-  // worth is mended by the second's. Once is, where those of an element nearby are far from dependent.
-  bool are_monomials = near == nullptr;
-  for (int left = are_monomials ? 2 : 1; left > 0; --left) {
-    double* phi = m;
-    if (!are_monomials) {
-      phi = zeros(1, wide);
-      add_matrix_product(m, stride, n, c, c_stride, n, padded(points), phi, stride, Lower::x);
-    }
+  const auto functions = [&] {
+    double* phi = zeros(1, wide);
+    add_matrix_product(m, stride, n, c, c_stride, n, padded(points), phi, stride, Lower::x);
+    return phi;
+  };
+  const auto orthonormalize = [&](const double* phi) {
     double* weighted = scratch(2, Size{points} * columns);
     for (int begin = 0; begin < points; begin += together) {
       const int end = std::min(begin + together, points);
@@ -238,14 +236,13 @@ Basis::Basis(const LocalFrame& frame, int order, const MappedRule& rule, const B
     }
     double* g = zeros(3, Size{n} * c_stride);
     add_matrix_product(weighted, columns, points, phi, stride, n, columns, g, c_stride, Lower::y);
-    constexpr double independent = 0.05;
-    const double least = divide_by_root(g, n, c_stride, c);
-    if (near != nullptr && left == 1 && !(least > independent)) {
-      near = nullptr;
-      ++left;
-    }
-    are_monomials = false;
-  }
+    return divide_by_root(g, n, c_stride, c);
+  };
+  // Twice is enough (Yamamoto et al., Electron. Trans. Numer. Anal. 44, 2015): what the first products' rounding was
+  // worth is mended by the second's. Once is, where those of an element nearby are far from dependent.
+  constexpr double independent = 0.05;
+  const double least = orthonormalize(near == nullptr ? m : functions());
+  if (near == nullptr || !(least > independent)) orthonormalize(functions());
   c[0] = 1;
   c_.assign(2 * static_cast<std::size_t>(n) * static_cast<std::size_t>(columns), 0.0);
   double* transposed = c_.data() + n * columns;
