@@ -239,7 +239,7 @@ Basis::Basis(const LocalFrame& frame, int order, const MappedRule& rule, const B
     return divide_by_root(g, n, c_stride, c);
   };
   // Twice is enough (Yamamoto et al., Electron. Trans. Numer. Anal. 44, 2015): what the first products' rounding was
-  // worth is mended by the second's. Once is, where those of an element nearby are far from dependent.
+  // worth is mended by the second's. Once is, where it begins with functions that are far from dependent.
   constexpr double independent = 0.05;
   const double least = orthonormalize(near == nullptr ? m : functions());
   if (near == nullptr || !(least > independent)) orthonormalize(functions());
